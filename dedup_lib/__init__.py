@@ -1,0 +1,3 @@
+"""crawl-dedup: deduplicates web-crawl corpora on Apache Spark."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,33 @@
+"""Inputs: archives record by record with a verdict for each file, HTTP bodies decoded, and tables of text.
+
+reader = ArchiveReader(stream, size)
+for item in reader:  # ArchiveRecord or ArchiveFault
+    ...
+reader.verdict
+"""
+
+from dedup_lib.archives.faults import ArchiveFault, Reason
+from dedup_lib.archives.headers import Headers
+from dedup_lib.archives.http import Decoded, decode_body
+from dedup_lib.archives.inputs import InputFile, expand_inputs
+from dedup_lib.archives.reader import ArchiveReader, ArchiveVerdict, Verdict
+from dedup_lib.archives.records import ArchiveRecord, ReadLimits
+from dedup_lib.archives.text_rows import TEXT_SCHEMA
+from dedup_lib.archives.texts import read_texts
+
+__all__ = [
+    "TEXT_SCHEMA",
+    "ArchiveFault",
+    "ArchiveReader",
+    "ArchiveRecord",
+    "ArchiveVerdict",
+    "Decoded",
+    "Headers",
+    "InputFile",
+    "ReadLimits",
+    "Reason",
+    "Verdict",
+    "decode_body",
+    "expand_inputs",
+    "read_texts",
+]

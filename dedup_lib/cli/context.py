@@ -1,0 +1,104 @@
+"""What a command works with: settings, rules, scheme, and a Spark session that is started only when needed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from dedup_lib.archives import InputFile
+from dedup_lib.cli.session import start_session
+from dedup_lib.config import Settings, locate_conf
+from dedup_lib.signatures import Scheme
+from dedup_lib.tables.columns import Table
+from dedup_lib.tables.published import TableEntry
+from dedup_lib.tables.read import read_entry, read_table
+from dedup_lib.tables.runs import RunFile
+from dedup_lib.tables.workspace import Workspace
+from dedup_lib.tables.write import write_frame
+from dedup_lib.urls import UrlRules, load_rules
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for."""
+
+    root: str
+    settings: Settings
+    inputs: Sequence[InputFile] = ()
+    crawl_date: date | None = None
+    replace: bool = False
+    beside: Path | None = None  # the profile's folder, where the files that it names are looked for first
+
+
+@dataclass
+class Job:
+    """A request at work on one snapshot: a stage reads its inputs and its settings here, and leaves its tables."""
+
+    request: Request
+    work: Workspace
+    run_file: RunFile
+    tell: Callable[[str], None]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> Settings:
+        """The whole configuration."""
+        return self.request.settings
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """The session, started at first use: a run with nothing to do needs none."""
+        return session_of(self.request)
+
+    @cached_property
+    def rules(self) -> UrlRules:
+        """The URL rules of the configuration."""
+        return rules_of(self.request)
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        """The signature scheme of the configuration."""
+        return scheme_of(self.settings)
+
+    def read(self, table: Table) -> DataFrame:
+        """A table as the stage before it left it in this run, or as published."""
+        return read_table(self.spark, self.request.root, self.work.version, table)
+
+    def staged(self, entry: TableEntry, table: Table) -> DataFrame:
+        """A table that was written in this run and is not yet finished."""
+        return read_entry(self.spark, self.request.root, entry, table)
+
+    def write(self, frame: DataFrame, table: Table) -> TableEntry:
+        """Writes a table into the folder of this run."""
+        rows = self.settings.store.rows_per_file
+        return write_frame(frame, table, self.work.table_folder(table.name), self.request.root, rows)
+
+    def rewrite(self, frame: DataFrame, table: Table) -> TableEntry:
+        """Writes a table anew in place of what this run has written of it; `frame` may be made from that."""
+        stored = self.cut(frame, f"rewritten-{table.name}")
+        self.work.objects.delete_folder(self.work.table_folder(table.name))
+        return self.write(stored, table)
+
+    def cut(self, frame: DataFrame, name: str) -> DataFrame:
+        """Stores a round's state and hands it back with its lineage cut."""
+        return self.work.cut(frame, name)
+
+
+def session_of(request: Request) -> SparkSession:
+    """The Spark session of the profile's properties file, or the one that spark-submit made."""
+    properties = locate_conf(request.settings.spark.properties, request.beside)
+    return start_session("crawl-dedup", properties)
+
+
+def rules_of(request: Request) -> UrlRules:
+    """The URL rules that the configuration names."""
+    return load_rules([locate_conf(name, request.beside) for name in request.settings.urls.rules])
+
+
+def scheme_of(settings: Settings) -> Scheme:
+    """The signature scheme that the configuration describes."""
+    sign = settings.sign
+    return Scheme(sign.shingle_words, sign.bands, sign.rows, sign.seed, sign.minhash_bits)

@@ -1,0 +1,193 @@
+"""What each stage reads, calls, writes and checks."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from dedup_lib.cli.context import Job
+from dedup_lib.errors import CheckFailedError
+from dedup_lib.stages.checks import check_references, check_similarities
+from dedup_lib.stages.cluster import cluster
+from dedup_lib.stages.extract import extractor, pack_inputs
+from dedup_lib.stages.repeats import collapse_repeats, count_repeats
+from dedup_lib.stages.resolve import resolve
+from dedup_lib.stages.sign import sign
+from dedup_lib.tables.published import TableEntry
+from dedup_lib.tables.schemas import (
+    ARCHIVES,
+    CLUSTERS,
+    DOCUMENTS,
+    FETCHES,
+    IDENTITIES,
+    REJECTS,
+    REPRESENTATIVES,
+    SIGNATURES,
+)
+from dedup_lib.tables.validate import check_table
+from dedup_lib.tables.write import write_tagged
+from dedup_lib.urls import undone_rule
+
+REMEDY = "nothing was published; look at the run file, mend the inputs or the settings, and run again"
+Tables = dict[str, TableEntry]
+Counts = dict[str, Any]
+
+
+def make_extract(job: Job) -> tuple[Tables, Counts]:
+    """Archives or tables of text to documents, fetches, rejects and archives."""
+    request, settings = job.request, job.settings
+    tasks = int(job.spark.conf.get("spark.sql.shuffle.partitions") or 1)
+    packs = pack_inputs(request.inputs, settings.extract.split_bytes, tasks)
+    reading = extractor(packs, job.work.key.source, settings.extract, job.rules, request.crawl_date)
+    tables = (DOCUMENTS, FETCHES, REJECTS, ARCHIVES)
+    folders = {table.name: job.work.table_folder(table.name) for table in tables}
+    numbers = job.spark.range(0, len(packs), 1, len(packs))
+    made = write_tagged(numbers, reading, tables, folders, request.root)
+    repeats = job.cut(count_repeats(job.staged(made["documents"], DOCUMENTS)), "repeats")
+    if not repeats.isEmpty():
+        documents, archives = collapse_repeats(
+            job.staged(made["documents"], DOCUMENTS), job.staged(made["archives"], ARCHIVES), repeats
+        )
+        made |= {"documents": job.rewrite(documents, DOCUMENTS), "archives": job.rewrite(archives, ARCHIVES)}
+    counts = _extract_counts(job, made)
+    _require_few_rejects(counts, settings.run.max_reject_fraction)
+    if counts["documents"] != made["documents"].rows:
+        raise CheckFailedError(
+            [f"{counts['documents']} documents were read, but {made['documents'].rows} were written"], REMEDY
+        )
+    return made, counts
+
+
+def _extract_counts(job: Job, made: Tables) -> Counts:
+    archives = job.staged(made["archives"], ARCHIVES)
+    names = ("bytes", "documents", "repeated", "fetches", "rejects", "skipped", "faults")
+    totals = archives.agg(*[F.sum(name).alias(name) for name in names]).collect()[0].asDict()  # one row
+    by_type = archives.select(F.explode("records")).groupBy("key").agg(F.sum("value").alias("count"))
+    counts = {name: int(totals[name] or 0) for name in names}
+    pages = counts["documents"] + counts["repeated"] + counts["fetches"] + counts["rejects"]
+    fetches, rejects = job.staged(made["fetches"], FETCHES), job.staged(made["rejects"], REJECTS)
+    return {
+        "inputs": made["archives"].rows,
+        "records": pages + counts["skipped"],
+        "page_records": pages,
+        **counts,
+        "records_by_type": _by("key", by_type),
+        "fetches_by_kind": _by("kind", fetches.groupBy("kind").count()),
+        "rejects_by_reason": _by("reason", rejects.groupBy("reason").count()),
+        "verdicts": _by("verdict", archives.groupBy("verdict").count()),
+    }
+
+
+def _require_few_rejects(counts: Counts, most: float) -> None:
+    rejected, seen = counts["rejects"] + counts["faults"], counts["page_records"] + counts["faults"]
+    if rejected > most * seen:
+        reasons = ", ".join(f"{reason} {count}" for reason, count in counts["rejects_by_reason"].items())
+        raise CheckFailedError(
+            [f"{rejected} of {seen} records were rejected ({reasons})"],
+            "nothing was published; look at the inputs, or raise run.max_reject_fraction",
+        )
+
+
+def make_resolve(job: Job) -> tuple[Tables, Counts]:
+    """Documents to identities."""
+    documents, rules = job.read(DOCUMENTS), job.rules
+    frame = resolve(
+        documents, job.settings.resolve, job.scheme, lambda url, other: undone_rule(url, other, rules), job.cut
+    )
+    made = {"identities": job.write(frame, IDENTITIES)}
+    identities = job.staged(made["identities"], IDENTITIES)
+    found = identities.agg(
+        F.count("*").alias("captures"), F.count_if("wins").alias("pages"), F.count_if(F.col("conflict").isNotNull())
+    ).collect()[0]  # one row
+    by_rule = identities.where("conflict is not null").groupBy("conflict").count()
+    most = by_rule.orderBy(F.desc("count"), "conflict").limit(100)
+    counts = {
+        "captures": found[0],
+        "pages": found[1],
+        "url_duplicates": found[0] - found[1],
+        "conflicts": found[2],
+        "conflicts_by_rule": _by("conflict", most),
+    }
+    _require(
+        [*check_table(identities, IDENTITIES), *_differ("captures", counts["captures"], job, "extract", "documents")]
+    )
+    return made, counts
+
+
+def make_sign(job: Job) -> tuple[Tables, Counts]:
+    """Documents and identities to the feature store."""
+    made = {"signatures": job.write(sign(job.read(DOCUMENTS), job.read(IDENTITIES), job.scheme), SIGNATURES)}
+    signatures = job.staged(made["signatures"], SIGNATURES)
+    short = signatures.agg(F.count_if(F.col("shingles") == 0)).collect()[0][0]  # one row
+    counts = {"signatures": made["signatures"].rows, "short": short}
+    _require(
+        [*check_table(signatures, SIGNATURES), *_differ("signatures", counts["signatures"], job, "resolve", "pages")]
+    )
+    return made, counts
+
+
+def make_cluster(job: Job) -> tuple[Tables, Counts]:
+    """Documents, identities and signatures to clusters and representatives."""
+    settings, scheme = job.settings.cluster, job.scheme
+    documents = job.read(DOCUMENTS)
+    result = cluster(documents, job.read(IDENTITIES), job.read(SIGNATURES), settings, scheme, job.cut)
+    made = {
+        "clusters": job.write(result.clusters, CLUSTERS),
+        "representatives": job.write(result.representatives, REPRESENTATIVES),
+    }
+    clusters = job.staged(made["clusters"], CLUSTERS)
+    reasons = _by("reason", clusters.groupBy("reason").count())
+    below, checked, lowest = check_similarities(clusters, documents, settings, scheme, job.cut)
+    largest = clusters.agg(F.max("cluster_size")).collect()[0][0]  # one row
+    edges = result.near.edges.agg(F.count("*"), F.count_if("exact")).collect()[0]  # one row
+    counts = {
+        "captures": made["clusters"].rows,
+        **{reason: reasons.get(reason, 0) for reason in ("kept", "url", "exact", "near")},
+        "largest_cluster": largest or 0,
+        "candidate_pairs": result.near.pairs.count(),
+        "edges": edges[0],
+        "compared_exactly": edges[1],
+        "passes": result.near.passes,
+        "checked": checked,
+        "lowest_checked": lowest,
+    }
+    _require(
+        [
+            *check_table(clusters, CLUSTERS),
+            *check_references(clusters),
+            *below,
+            *_differ("captures", counts["captures"], job, "extract", "documents"),
+            *_differ("url duplicates", counts["url"], job, "resolve", "url_duplicates"),
+        ]
+    )
+    if made["representatives"].rows != counts["kept"]:
+        raise CheckFailedError(
+            [f"{made['representatives'].rows} representatives were written for {counts['kept']} kept documents"], REMEDY
+        )
+    return made, counts
+
+
+def _differ(what: str, found: int, job: Job, stage: str, count: str) -> list[str]:
+    """The failure that a count is not what an earlier stage counted."""
+    entry = job.work.entry(stage)
+    expected = entry.counts[count] if entry else None
+    return [] if found == expected else [f"{found} {what}, but {stage} counted {expected} {count}"]
+
+
+def _require(failures: list[str]) -> None:
+    if failures:
+        raise CheckFailedError(failures, REMEDY)
+
+
+def _by(name: str, counted: DataFrame) -> dict[str, int]:
+    """A small grouped count (types, kinds, reasons: a closed list) as a dictionary in the order of its keys."""
+    return {row[name]: row["count"] for row in sorted(counted.collect(), key=lambda row: str(row[name]))}
+
+
+MAKERS: dict[str, Callable[[Job], tuple[Tables, Counts]]] = {
+    "extract": make_extract,
+    "resolve": make_resolve,
+    "sign": make_sign,
+    "cluster": make_cluster,
+}

@@ -1,0 +1,118 @@
+"""Verification: a candidate pair becomes an edge only if its two documents are as alike as the threshold asks."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, DoubleType, StructField, StructType
+
+from dedup_lib.clustering import Cut
+from dedup_lib.config.settings import ClusterSettings
+from dedup_lib.signatures import Scheme, estimate_jaccard, exact_jaccard, shingle_sets
+
+STANDARD_ERRORS = 3  # the estimate decides only this far from the threshold
+Texts = Callable[[DataFrame], DataFrame]  # rows with a column `item` -> rows (item, text)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Where the estimate decides: a pair is accepted from `accept` on, rejected below `reject`."""
+
+    reject: float
+    accept: float
+
+    @classmethod
+    def of(cls, settings: ClusterSettings, permutations: int) -> "Bounds":
+        """Three standard errors, sqrt(t (1 - t) / permutations), around the threshold; none for `estimate`."""
+        if settings.verify == "none":
+            return cls(0.0, 0.0)
+        if settings.verify == "estimate":
+            return cls(settings.threshold, settings.threshold)
+        error = math.sqrt(settings.threshold * (1 - settings.threshold) / permutations)
+        return cls(settings.threshold - STANDARD_ERRORS * error, settings.threshold + STANDARD_ERRORS * error)
+
+
+def estimate_pairs(pairs: DataFrame, sketches: DataFrame, scheme: Scheme, reject: float) -> DataFrame:
+    """The pairs (anchor, item) with their estimated `similarity`, without those below `reject`.
+
+    `sketches` has one row (item, minhash) per item.
+    """
+    schema = StructType([*pairs.select("anchor", "item").schema.fields, StructField("similarity", DoubleType())])
+
+    def estimate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            anchor, item, left, right = batch.columns
+            similarity = estimate_jaccard(left, right, scheme.minhash_bits)
+            found = pa.RecordBatch.from_arrays(
+                [anchor, item, pa.array(similarity)], names=["anchor", "item", "similarity"]
+            )
+            yield found.filter(pa.array(similarity >= reject))
+
+    left = sketches.select(F.col("item").alias("anchor"), F.col("minhash").alias("anchor_minhash"))
+    met = (
+        pairs.join(left, "anchor", "inner")
+        .join(sketches.select("item", "minhash"), "item", "inner")
+        .select("anchor", "item", "anchor_minhash", "minhash")
+    )
+    return met.mapInArrow(estimate, schema)
+
+
+def exact_similarities(pairs: DataFrame, texts: Texts, scheme: Scheme) -> DataFrame:
+    """The pairs (anchor, item) with the exact `similarity` of their texts: Jaccard of the shingle sets.
+
+    Only the texts of the pairs are read. Ids of any type serve.
+    """
+    size = scheme.shingle_words
+    id_field = pairs.schema["item"]
+    set_schema = StructType([StructField("item", id_field.dataType), StructField("shingle_set", BinaryType())])
+    schema = StructType([*pairs.select("anchor", "item").schema.fields, StructField("similarity", DoubleType())])
+
+    def to_sets(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            sets = shingle_sets(batch.column("text"), size)
+            yield pa.RecordBatch.from_arrays([batch.column("item"), sets], names=["item", "shingle_set"])
+
+    def compare(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            anchor, item, left, right = batch.columns
+            similarity = pa.array(exact_jaccard(left, right))
+            yield pa.RecordBatch.from_arrays([anchor, item, similarity], names=["anchor", "item", "similarity"])
+
+    needed = pairs.select("item").unionAll(pairs.select("anchor")).distinct()
+    sets = texts(needed).select("item", "text").mapInArrow(to_sets, set_schema)
+    left = sets.select(F.col("item").alias("anchor"), F.col("shingle_set").alias("anchor_set"))
+    met = (
+        pairs.select("anchor", "item")
+        .join(left, "anchor", "inner")
+        .join(sets, "item", "inner")
+        .select("anchor", "item", "anchor_set", "shingle_set")
+    )
+    return met.mapInArrow(compare, schema)
+
+
+def verify_pairs(
+    pairs: DataFrame, sketches: DataFrame, texts: Texts, settings: ClusterSettings, scheme: Scheme, cut: Cut
+) -> DataFrame:
+    """The edges among candidate pairs: rows (anchor, item, similarity, exact), similarity at or above the threshold.
+
+    By the estimate where it decides; by the texts in between (`verify: exact`). `exact` tells which.
+    """
+    bounds = Bounds.of(settings, scheme.permutations)
+    estimated = estimate_pairs(pairs, sketches, scheme, bounds.reject)
+    accepted = F.col("similarity") >= bounds.accept
+    if settings.verify != "exact":
+        return estimated.where(accepted).select("anchor", "item", "similarity", F.lit(False).alias("exact"))
+    estimated = cut(estimated, "estimates")
+    between = exact_similarities(estimated.where(~accepted), texts, scheme)
+    return (
+        estimated.where(accepted)
+        .select("anchor", "item", "similarity", F.lit(False).alias("exact"))
+        .unionAll(
+            between.where(F.col("similarity") >= settings.threshold).select(
+                "anchor", "item", "similarity", F.lit(True).alias("exact")
+            )
+        )
+    )

@@ -1,0 +1,135 @@
+"""The settings that shape a result, typed and validated as a whole. Spark properties are not among them."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Priority = Literal[
+    "declared_canonical", "source_priority", "earliest_crawl", "latest_crawl", "longest_text", "shortest_url"
+]
+
+
+class Section(BaseModel):
+    """A part of the configuration: frozen, no unknown keys, no silent coercion of types."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class ExtractSettings(Section):
+    """What is read from archives and how a page becomes text."""
+
+    main_content: bool = Field(default=True, description="extract the main content; false takes all visible text")
+    max_record_bytes: int = Field(default=64 << 20, ge=1 << 10, description="a larger record is the reject `too_large`")
+    max_body_bytes: int = Field(default=32 << 20, ge=1 << 10, description="cap on a decoded body")
+    batch_bytes: int = Field(
+        default=32 << 20, ge=1 << 16, description="documents held by a task before they are written"
+    )
+    split_bytes: int = Field(
+        default=128 << 20, ge=1 << 16, description="input per task: small files are packed together"
+    )
+
+
+class UrlSettings(Section):
+    """Which URL rules apply."""
+
+    rules: tuple[str, ...] = Field(
+        default=("url_rules.yaml",), description="rule files, later ones on top of earlier ones"
+    )
+
+
+class ResolveSettings(Section):
+    """When captures under one key are one page."""
+
+    threshold: Fraction = Field(default=0.8, description="Jaccard at which two texts under one key are the same page")
+    canonical_fan_in: int = Field(
+        default=64, ge=1, description="pages of a host that may declare one canonical before it is ignored"
+    )
+
+
+class SignSettings(Section):
+    """The signature scheme."""
+
+    shingle_words: int = Field(default=5, ge=1, le=64, description="consecutive words in a shingle")
+    bands: int = Field(default=32, ge=1, description="band keys per document")
+    rows: int = Field(default=8, ge=1, description="permutations per band")
+    seed: int = Field(default=1, ge=0, lt=1 << 32, description="of the permutations")
+    minhash_bits: Literal[16, 32] = Field(default=16, description="bits kept of each permutation's minimum")
+
+    @property
+    def permutations(self) -> int:
+        """How many permutations the bands need."""
+        return self.bands * self.rows
+
+
+class ClusterSettings(Section):
+    """Which documents are near duplicates, and which one of a cluster stays."""
+
+    threshold: Fraction = Field(
+        default=0.8, description="least Jaccard of a near duplicate to the document kept for it"
+    )
+    verify: Literal["exact", "estimate", "none"] = Field(
+        default="exact", description="exact: texts are compared where the estimate cannot decide"
+    )
+    keep: tuple[Priority, ...] = Field(
+        default=("declared_canonical", "source_priority", "earliest_crawl", "longest_text", "shortest_url"),
+        description="the priority order; doc_id breaks the last ties",
+    )
+    anchors_per_key: int = Field(
+        default=8, ge=1, le=64, description="kept documents of a band key that the second pass tries"
+    )
+    driver_edges: int = Field(default=2_000_000, ge=0, description="at most this many edges are decided on the driver")
+    max_rounds: int = Field(
+        default=64, ge=1, description="a greedy that is still open after this many rounds is an error"
+    )
+    aliases_per_row: int = Field(default=100, ge=0, description="aliases listed on a representative")
+    check_sample: int = Field(
+        default=1000, ge=0, description="near duplicates whose similarity the end check recomputes"
+    )
+
+    @model_validator(mode="after")
+    def _one_crawl_order(self) -> "ClusterSettings":
+        if {"earliest_crawl", "latest_crawl"} <= set(self.keep):
+            raise ValueError("keep has both earliest_crawl and latest_crawl: name one of them")
+        if len(set(self.keep)) != len(self.keep):
+            raise ValueError("keep names a priority twice")
+        return self
+
+
+class StoreSettings(Section):
+    """How tables are stored."""
+
+    retain_seconds: int = Field(
+        default=0, ge=0, description="how long the version before stays for readers in mid-scan"
+    )
+    rows_per_file: int = Field(
+        default=1_000_000, ge=1000, description="rows at which a file of a small table is closed"
+    )
+
+
+class RunSettings(Section):
+    """What makes a run meaningless."""
+
+    max_reject_fraction: Fraction = Field(
+        default=0.5, description="rejected records / page records above which a run fails"
+    )
+
+
+class SparkSettings(Section):
+    """How the local command line starts Spark. spark-submit has its own --properties-file."""
+
+    properties: str = Field(default="spark-local.conf", description="Spark properties of the local session")
+
+
+class Settings(Section):
+    """The whole configuration: one section per subject."""
+
+    extract: ExtractSettings = ExtractSettings()
+    urls: UrlSettings = UrlSettings()
+    resolve: ResolveSettings = ResolveSettings()
+    sign: SignSettings = SignSettings()
+    cluster: ClusterSettings = ClusterSettings()
+    store: StoreSettings = StoreSettings()
+    run: RunSettings = RunSettings()
+    spark: SparkSettings = SparkSettings()
+    source_priority: tuple[str, ...] = Field(default=(), description="sources, the preferred first")

@@ -1,0 +1,17 @@
+"""Content hash, shingles, MinHash, SimHash: kernels over Arrow buffers, no Spark."""
+
+from dedup_lib.signatures.content_hash import content_hashes, normalise_content
+from dedup_lib.signatures.scheme import Scheme
+from dedup_lib.signatures.sign import Signatures, sign_texts
+from dedup_lib.signatures.similarity import estimate_jaccard, exact_jaccard, shingle_sets
+
+__all__ = [
+    "Scheme",
+    "Signatures",
+    "content_hashes",
+    "estimate_jaccard",
+    "exact_jaccard",
+    "normalise_content",
+    "shingle_sets",
+    "sign_texts",
+]

@@ -1,0 +1,123 @@
+"""The stage `resolve`: which captures are one page, settled before anything is signed."""
+
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+
+from dedup_lib.clustering import Cut
+from dedup_lib.clustering.order import moment
+from dedup_lib.clustering.verify import exact_similarities
+from dedup_lib.config.settings import ResolveSettings
+from dedup_lib.signatures import Scheme
+
+UndoneRule = Callable[
+    [str, str], str
+]  # (URL of the capture that stays apart, URL of the key's winner) -> host and rule
+_IDENTITY = ("doc_id", "canonical_url", "crawl_date", "wins", "duplicate_of", "conflict")
+
+
+def resolve(
+    documents: DataFrame, settings: ResolveSettings, scheme: Scheme, undone_rule: UndoneRule, cut: Cut
+) -> DataFrame:
+    """One row per capture, in the columns of the table `identities`.
+
+    Captures are grouped by url_key; the winner is the latest complete one. Another capture is its duplicate if it has
+    the same url_strict, the same content hash, or exact Jaccard at or above the threshold; otherwise a rule was wrong
+    for that site: the capture is named by its url_strict and stays a document, and `conflict` names host and rule.
+    Where such a name is the winner's canonical URL, the winner too goes by its url_strict. Only texts of captures
+    that share a key and differ in URL and content are read.
+    """
+    forms = ("url", "url_strict", "policy_url", "url_key", "crawl_date", "content_hash")
+    captures = documents.select("doc_id", *forms, _precedence().alias("rank"))
+    keys = captures.groupBy("url_key").agg(F.count("*").alias("captures")).where("captures > 1").select("url_key")
+    alone = captures.join(keys, "url_key", "left_anti").select(*_named(F.col("policy_url")))
+    shared = cut(captures.join(keys, "url_key", "left_semi"), "shared-keys")
+    return alone.unionAll(_resolve_shared(shared, documents, settings, scheme, undone_rule, cut))
+
+
+def _precedence() -> Column:
+    """Sorts the captures of a key, the winner first: complete, then latest, then doc_id."""
+    return F.struct(F.col("truncated"), (-moment()).alias("recency"), F.col("doc_id"))
+
+
+def _named(canonical: Column, duplicate_of: Column | None = None, conflict: Column | None = None) -> list[Column]:
+    """The identity columns of a capture with this canonical URL; it wins unless it is a duplicate of another."""
+    nothing = F.lit(None)
+    return [
+        F.col("doc_id"),
+        canonical.alias("canonical_url"),
+        F.col("crawl_date"),
+        F.lit(duplicate_of is None).alias("wins"),
+        (nothing if duplicate_of is None else duplicate_of).cast(BinaryType()).alias("duplicate_of"),
+        (nothing if conflict is None else conflict).cast(StringType()).alias("conflict"),
+    ]
+
+
+def _with_first(frame: DataFrame, *group: str) -> DataFrame:
+    """The rows with `first`: rank, doc_id, URL forms and content hash of the group's first capture."""
+    what = F.struct("rank", "doc_id", "url", "url_strict", "policy_url", "content_hash").alias("what")
+    firsts = frame.groupBy(*group).agg(F.min(F.struct("rank", what)).alias("least"))
+    return frame.join(firsts.select(*group, F.col("least.what").alias("first")), list(group), "inner")
+
+
+def _resolve_shared(
+    shared: DataFrame, documents: DataFrame, settings: ResolveSettings, scheme: Scheme, undone: UndoneRule, cut: Cut
+) -> DataFrame:
+    grouped = _with_first(shared, "url_key")
+    is_first = F.col("doc_id") == F.col("first.doc_id")
+    agrees = (F.col("url_strict") == F.col("first.url_strict")) | (F.col("content_hash") == F.col("first.content_hash"))
+    judged = grouped.withColumn("agrees", is_first | agrees)
+
+    def texts(needed: DataFrame) -> DataFrame:
+        named = needed.withColumnRenamed("item", "doc_id")
+        found = documents.select("doc_id", "text").join(named, "doc_id", "inner")
+        return found.withColumnRenamed("doc_id", "item")
+
+    open_pairs = judged.where("not agrees").select(F.col("first.doc_id").alias("anchor"), F.col("doc_id").alias("item"))
+    alike = (
+        exact_similarities(cut(open_pairs, "same-key-pairs"), texts, scheme)
+        .where(F.col("similarity") >= settings.threshold)
+        .select(F.col("item").alias("doc_id"), F.lit(True).alias("alike"))
+    )
+    settled = cut(
+        judged.join(alike, "doc_id", "left")
+        .withColumn("same_page", F.col("agrees") | F.coalesce("alike", F.lit(False)))
+        .drop("alike", "agrees"),
+        "same-key",
+    )
+    apart = _with_first(settled.where("not same_page").withColumnRenamed("first", "lost_to"), "url_key", "url_strict")
+    return _same_pages(settled).unionAll(_conflicts(apart, undone))
+
+
+def _same_pages(settled: DataFrame) -> DataFrame:
+    """Identities of the captures that are the page of their key, under one canonical URL per key."""
+    takes = (~F.col("same_page")) & (F.col("url_strict") == F.col("first.policy_url"))
+    taken = settled.where(takes).select("url_key").distinct().withColumn("taken", F.lit(True))
+    name = F.when(F.col("taken"), F.col("first.url_strict")).otherwise(F.col("first.policy_url"))
+    pages = settled.where("same_page").join(taken, "url_key", "left")
+    is_first = F.col("doc_id") == F.col("first.doc_id")
+    winners = pages.where(is_first).select(*_named(name))
+    return winners.unionAll(pages.where(~is_first).select(*_named(name, F.col("first.doc_id"))))
+
+
+def _conflicts(apart: DataFrame, undone: UndoneRule) -> DataFrame:
+    """Identities of the captures that a rule had wrongly put under their key: each goes by its url_strict."""
+    schema = StructType([StructField("doc_id", BinaryType()), StructField("rule", StringType())])
+
+    def name_rules(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            doc_ids, urls, others = (column.to_pylist() for column in batch.columns)
+            rules = [undone(url, other) for url, other in zip(urls, others, strict=True)]
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(doc_ids, pa.binary()), pa.array(rules, pa.string())], names=["doc_id", "rule"]
+            )
+
+    rules = apart.select("doc_id", "url", F.col("lost_to.url").alias("other")).mapInArrow(name_rules, schema)
+    named = apart.join(rules, "doc_id", "inner")
+    is_first = F.col("doc_id") == F.col("first.doc_id")
+    strict, rule = F.col("url_strict"), F.col("rule")
+    winners = named.where(is_first).select(*_named(strict, None, rule))
+    return winners.unionAll(named.where(~is_first).select(*_named(strict, F.col("first.doc_id"), rule)))

@@ -1,0 +1,1 @@
+"""Schemas of every table, where they live, publish and read."""

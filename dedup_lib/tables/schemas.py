@@ -1,0 +1,206 @@
+"""The schema of every table: the only place where a column is named, typed and described."""
+
+import pyarrow as pa
+
+from dedup_lib.tables.columns import DIGEST, TIMESTAMP, Column, Table
+
+DOC_ID = Column(
+    "doc_id", DIGEST, "16 bytes that identify a capture: a hash of what it is, never of where it lies", True
+)
+URL = Column("url", pa.string(), "the URL as captured", True)
+URL_KEY = Column("url_key", pa.string(), "what resolve groups by: policy_url without scheme and trailing slash", True)
+CANONICAL_URL = Column("canonical_url", pa.string(), "the settled name of the page", True)
+CRAWL_DATE = Column("crawl_date", pa.date32(), "the day of the capture, UTC", True)
+FETCHED_AT = Column("fetched_at", TIMESTAMP, "the moment of the capture, UTC; null where only the day is known")
+HTTP_STATUS = Column("http_status", pa.int32(), "the HTTP status; null for tables of text")
+CONTENT_HASH = Column("content_hash", DIGEST, "SHA-256 of the normalised text, 32 bytes", True)
+ARCHIVE = Column("archive", pa.string(), "the input file", True)
+OFFSET = Column("archive_offset", pa.int64(), "where the record starts in the file, bytes (rows for tables of text)")
+URL_SCHEME = Column("url_scheme", pa.string(), "digest of the URL rules and the parser's version", True)
+REASONS = "kept, url, exact, near (a versioned list: 1)"
+
+DOCUMENT_COLUMNS = (
+    DOC_ID,
+    Column("record_id", pa.string(), "the WARC-Record-ID, or the id of a table of text"),
+    URL,
+    Column("url_strict", pa.string(), "the URL as the parser writes it, no policy", True),
+    Column("policy_url", pa.string(), "the URL under the rules: an identity, never an address to fetch", True),
+    URL_KEY,
+    Column("declared_canonical", pa.string(), "policy_url of the page's rel=canonical where its structure holds"),
+    CRAWL_DATE,
+    FETCHED_AT,
+    HTTP_STATUS,
+    Column("content_type", pa.string(), "the media type as served, without parameters"),
+    Column("charset", pa.string(), "the encoding the text was read in"),
+    Column("language", pa.string(), "ISO 639 code, or `unknown`", True),
+    Column("title", pa.string(), "the page's title"),
+    Column("text", pa.string(), "the main text, one block per line; immutable, offsets into it are UTF-8 bytes", True),
+    Column("text_chars", pa.int32(), "length of text in code points", True),
+    Column("truncated", pa.bool_(), "the crawler or the archive cut the page", True),
+    CONTENT_HASH,
+    ARCHIVE,
+    OFFSET,
+    Column("archive_length", pa.int64(), "stored length of the record, bytes"),
+    URL_SCHEME,
+)
+
+DOCUMENTS = Table(
+    "documents",
+    "extract",
+    "one row per capture with text",
+    DOCUMENT_COLUMNS,
+    ("doc_id",),
+    ("archive", "archive_offset"),
+)
+
+FETCHES = Table(
+    "fetches",
+    "extract",
+    "records that tell of a fetch but are no document",
+    (
+        Column("url", pa.string(), "the URL as captured"),
+        Column("url_key", pa.string(), "its key under the URL rules"),
+        FETCHED_AT,
+        Column("kind", pa.string(), "redirect, error, not_modified, revisit, other_content_type", True),
+        HTTP_STATUS,
+        Column("target", pa.string(), "where a redirect leads, or what a revisit refers to"),
+        ARCHIVE,
+        OFFSET,
+    ),
+    (),
+    ("archive", "archive_offset"),
+)
+
+REJECTS = Table(
+    "rejects",
+    "extract",
+    "faults: a record or a place in a file that gave no document and tells of no fetch",
+    (
+        ARCHIVE,
+        OFFSET,
+        Column("url", pa.string(), "the URL, where known"),
+        Column("reason", pa.string(), "one of a closed list (dedup_lib.archives)", True),
+        Column("detail", pa.string(), "what was found"),
+    ),
+    (),
+    ("archive", "archive_offset"),
+)
+
+ARCHIVES = Table(
+    "archives",
+    "extract",
+    "one row per input file: its verdict and what its records became",
+    (
+        ARCHIVE,
+        Column("verdict", pa.string(), "complete, truncated, damaged, empty, not_an_archive", True),
+        Column("bytes", pa.int64(), "size of the file", True),
+        Column("records", pa.map_(pa.string(), pa.int64()), "records by type", True),
+        Column("documents", pa.int64(), "records that became documents", True),
+        Column("repeated", pa.int64(), "records that were read before (same doc_id) and collapsed", True),
+        Column("fetches", pa.int64(), "records that tell of a fetch only", True),
+        Column("rejects", pa.int64(), "records that were rejected", True),
+        Column("skipped", pa.int64(), "records of types that hold no page (request, metadata, warcinfo)", True),
+        Column("faults", pa.int64(), "rejects that are no record: damage, garbage", True),
+    ),
+    ("archive",),
+    ("archive",),
+)
+
+IDENTITIES = Table(
+    "identities",
+    "resolve",
+    "one row per capture: the page it is a capture of, settled before anything is signed",
+    (
+        DOC_ID,
+        CANONICAL_URL,
+        CRAWL_DATE,
+        Column("wins", pa.bool_(), "true for the capture that is the document of its key", True),
+        Column("duplicate_of", DIGEST, "doc_id of the capture it lost to, which wins"),
+        Column("conflict", pa.string(), "host and rule that was undone because the texts differ"),
+    ),
+    ("doc_id",),
+    ("doc_id",),
+)
+
+SIGNATURES = Table(
+    "signatures",
+    "sign",
+    "the feature store: one row per winning capture; key source, canonical_url, crawl_date",
+    (
+        DOC_ID,
+        URL,
+        URL_KEY,
+        CANONICAL_URL,
+        CRAWL_DATE,
+        FETCHED_AT,
+        CONTENT_HASH,
+        Column("simhash", pa.int64(), "64-bit SimHash of the frequency-weighted shingles; null below one shingle"),
+        Column("simhash_weakest", pa.binary(), "the 16 bit positions most likely to flip, weakest first"),
+        Column("minhash", pa.binary(), "the low 16 (or 32) bits of each permutation's minimum, little-endian"),
+        Column("bands", pa.list_(pa.int64()), "one key per band; empty below one shingle", True),
+        Column("shingles", pa.int32(), "number of distinct shingles; 0: exact lane only", True),
+        Column("scheme", pa.string(), "what shaped the signature: words, shingles, hash, permutations, bands", True),
+        URL_SCHEME,
+    ),
+    ("canonical_url", "crawl_date"),
+    ("canonical_url", "crawl_date"),
+)
+
+CLUSTERS = Table(
+    "clusters",
+    "cluster",
+    "one row per capture: kept, or a duplicate of what and why",
+    (
+        DOC_ID,
+        Column("record_id", pa.string(), "the WARC-Record-ID, or the id of a table of text"),
+        URL,
+        CANONICAL_URL,
+        CRAWL_DATE,
+        Column("cluster_id", DIGEST, "doc_id of the cluster's first anchor", True),
+        Column("reason", pa.string(), REASONS, True),
+        Column("duplicate_of", DIGEST, "doc_id of the document it lost to, which its layer kept; null for kept"),
+        Column("similarity", pa.float64(), "Jaccard to duplicate_of; null for `url` and for kept"),
+        Column("representative_id", DIGEST, "doc_id of the finally kept document", True),
+        Column("cluster_size", pa.int64(), "captures in the cluster", True),
+    ),
+    ("doc_id",),
+    ("cluster_id", "doc_id"),
+)
+
+ALIAS = pa.struct(
+    [
+        pa.field("url", pa.string()),
+        pa.field("canonical_url", pa.string()),
+        pa.field("crawl_date", pa.date32()),
+        pa.field("reason", pa.string()),
+    ]
+)
+
+REPRESENTATIVES = Table(
+    "representatives",
+    "cluster",
+    "one row per kept document, with what it stands for",
+    (
+        *DOCUMENT_COLUMNS,
+        CANONICAL_URL,
+        Column("cluster_id", DIGEST, "doc_id of the cluster's first anchor", True),
+        Column("cluster_size", pa.int64(), "captures in the cluster", True),
+        Column("alias_count", pa.int64(), "other captures in the cluster", True),
+        Column("aliases", pa.list_(ALIAS), "the other captures, at most cluster.aliases_per_row", True),
+    ),
+    ("doc_id",),
+    ("archive", "archive_offset"),
+)
+
+TABLES = {
+    table.name: table
+    for table in (DOCUMENTS, FETCHES, REJECTS, ARCHIVES, IDENTITIES, SIGNATURES, CLUSTERS, REPRESENTATIVES)
+}
+STAGES = ("extract", "resolve", "sign", "cluster")
+STAGE_TABLES = {stage: tuple(table for table in TABLES.values() if table.stage == stage) for stage in STAGES}
+STAGE_INPUTS = {
+    "extract": (),
+    "resolve": ("documents",),
+    "sign": ("documents", "identities"),
+    "cluster": ("documents", "identities", "signatures"),
+}

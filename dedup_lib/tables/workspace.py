@@ -1,0 +1,193 @@
+"""The life of a run: it owns one snapshot, makes stages, records each that is finished, and publishes them at once.
+
+A crash at any moment leaves the published version as it was; what was finished is resumed, the rest is swept.
+"""
+
+import os
+import re
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace as changed
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from pyspark.sql import DataFrame
+
+from dedup_lib.errors import ConflictError
+from dedup_lib.tables.keys import SnapshotKey, require_id
+from dedup_lib.tables.objects import LOCKS, LocalObjects, objects_at
+from dedup_lib.tables.published import Replaced, StageEntry, Version, load_version, published_path
+from dedup_lib.tables.runs import mark_killed
+from dedup_lib.tables.sweep import DRAFTS, TEMPORARY, sweep_runs, sweep_temporary, unexpired
+
+Plan = Literal["done", "run"]
+
+
+@contextmanager
+def open_workspace(root: str | Path, key: SnapshotKey, run_id: str, retain_seconds: int = 0) -> Iterator["Workspace"]:
+    """Own a snapshot for the time of a run.
+
+    ConflictError when another run owns it; InputError when ROOT cannot be written to. What earlier runs left behind
+    is swept first, what this run leaves behind is swept at the end, also after an error.
+    """
+    require_id(run_id, "run")
+    objects = objects_at(root)
+    objects.prepare()
+    owner = f"run {run_id}, process {os.getpid()} on {socket.gethostname()}"
+    with objects.exclusive_lock(f"{LOCKS}/{key.folder}.lock", str(key), owner) as died:
+        if found := re.match(r"run ([^,\s]+),", died):
+            mark_killed(objects, found[1])
+        sweep_temporary(objects, key)
+        work = Workspace(objects, key, run_id, retain_seconds)
+        work.sweep()
+        try:
+            yield work
+        finally:
+            with suppress(OSError):  # not at the cost of the error that ends the run; the next one sweeps again
+                objects.delete_folder(work.temporary_folder)
+                work.sweep()
+
+
+class Workspace:
+    """A snapshot that this run owns; made by `open_workspace`.
+
+    The draft holds the stages that are finished and not yet published. Stages that a killed command finished count
+    only after `plan` has found them to be what is wanted: until then they are neither read nor published.
+    """
+
+    def __init__(self, objects: LocalObjects, key: SnapshotKey, run_id: str, retain_seconds: int) -> None:
+        self.objects, self.key, self.run_id, self.retain_seconds = objects, key, run_id, retain_seconds
+        self.root = objects.root
+        self.published, self._token = load_version(objects, published_path(key))
+        draft, _ = load_version(objects, self._draft_path)
+        left = draft.stages if draft else {}
+        published = self.published.stages if self.published else {}
+        self._left = {name: entry for name, entry in left.items() if published.get(name) != entry}
+        self._finished: dict[str, StageEntry] = {}
+        self._cuts = 0
+        if len(self._left) < len(left):  # a run died after it had published
+            self._save_draft()
+
+    @property
+    def draft(self) -> Version:
+        """The finished stages that `publish` will publish."""
+        return Version(self.key, stages=dict(self._finished))
+
+    @property
+    def version(self) -> Version:
+        """What would be published now: the draft over the published version. Read inputs from it."""
+        published = self.published or Version(self.key)
+        return changed(published, stages={**published.stages, **self._finished})
+
+    @property
+    def temporary_folder(self) -> str:
+        """Where this run may put intermediate data (relative to ROOT)."""
+        return f"{TEMPORARY}/{self.key.folder}/{self.run_id}"
+
+    @property
+    def _draft_path(self) -> str:
+        return f"{DRAFTS}/{self.key.folder}.json"
+
+    def table_folder(self, table: str) -> str:
+        """Where this run writes a table (relative to ROOT)."""
+        return f"{table}/{self.key.folder}/run={self.run_id}"
+
+    def entry(self, stage: str) -> StageEntry | None:
+        """The stage as a later stage of this command would read it: of the draft, else as published."""
+        return self.version.stages.get(stage)
+
+    def plan(self, stage: str, fingerprint: str, made_from: Mapping[str, str], replace: bool) -> Plan:
+        """Whether a stage is done already or must run. Ask in the order of the stages.
+
+        Done: finished by a killed command or published, with this fingerprint, made from these runs, and all files
+        there. A published stage whose inputs were replaced, or whose files are gone, runs. ConflictError when the
+        published one was made with another fingerprint and may not be replaced.
+        """
+        left = self._finished.get(stage) or self._left.get(stage)
+        if left and self._is_wanted(left, fingerprint, made_from):
+            self._finished[stage] = left
+            return "done"
+        if left:
+            self._drop(stage)
+            self._save_draft()
+        published = self.published.stages.get(stage) if self.published else None
+        if published is None:
+            return "run"
+        if self._is_wanted(published, fingerprint, made_from):
+            return "done"
+        if published.fingerprint != fingerprint and dict(published.made_from) == dict(made_from) and not replace:
+            raise ConflictError(
+                f"{stage} of {self.key} was made with other inputs or settings; use --replace to remake it"
+            )
+        return "run"
+
+    def finish_stage(self, entry: StageEntry) -> None:
+        """Record a stage whose files are written and checked, so that a later command need not run it again."""
+        if entry.run != self.run_id:
+            raise ValueError(f"the entry of {entry.stage} names run {entry.run}, but this is run {self.run_id}")
+        self.objects.sync(file.path for file in entry.files)
+        self._drop(entry.stage)
+        self._finished[entry.stage] = entry
+        self._save_draft()
+
+    def publish(self) -> Version:
+        """Make all stages of the draft the published version, at once; the other stages stay as they were.
+
+        ConflictError when the published version is no longer the one this run started from. Without finished stages
+        nothing changes.
+        """
+        if self._finished:
+            version = self._next_version()
+            self._token = self.objects.replace(published_path(self.key), version.to_bytes(), self._token)
+            self.published, self._finished, self._left = version, {}, {}
+            self._save_draft()
+            self.sweep()
+        return self.version
+
+    def cut(self, frame: DataFrame, name: str) -> DataFrame:
+        """The same rows read back from the temporary folder: their lineage is cut. Gone when the workspace closes."""
+        self._cuts += 1
+        folder = f"{self.temporary_folder}/{require_id(name, 'cut')}-{self._cuts}"
+        frame.write.mode("errorifexists").option("compression", "zstd").parquet(self.objects.uri(folder))
+        return frame.sparkSession.read.schema(frame.schema).parquet(self.objects.pattern(folder))
+
+    def sweep(self) -> None:
+        """Delete all files of this snapshot that neither the draft nor what is or was just published names."""
+        keep = [*self._left.values(), *self._finished.values()]
+        if self.published:
+            keep += self.published.stages.values()
+            for old in unexpired(self.published.previous, self.retain_seconds):
+                keep += old.stages.values()
+        sweep_runs(self.objects, self.key, keep)
+
+    def _next_version(self) -> Version:
+        now = datetime.now(UTC).isoformat()
+        stages = self.version.stages
+        before = self.published.stages if self.published else {}
+        gone = {name: entry for name, entry in before.items() if stages[name].run != entry.run}
+        previous = unexpired(self.published.previous if self.published else (), self.retain_seconds)
+        if gone and self.retain_seconds:
+            previous = (*previous, Replaced(now, gone))
+        return Version(self.key, now, stages, previous)
+
+    def _is_wanted(self, entry: StageEntry, fingerprint: str, made_from: Mapping[str, str]) -> bool:
+        same = entry.fingerprint == fingerprint and dict(entry.made_from) == dict(made_from)
+        return same and all(self.objects.size(file.path) == file.bytes for file in entry.files)
+
+    def _save_draft(self) -> None:
+        stages = {**self._left, **self._finished}
+        if stages:
+            self.objects.put(self._draft_path, Version(self.key, stages=stages).to_bytes())
+        else:
+            self.objects.delete(self._draft_path)
+
+    def _drop(self, stage: str) -> None:
+        """Drop a stage from the draft, and those that were made from it."""
+        gone = self._finished.pop(stage, None) or self._left.pop(stage, None)
+        if gone is None:
+            return
+        for entry in [*self._left.values(), *self._finished.values()]:
+            if entry.made_from.get(stage) == gone.run:
+                self._drop(entry.stage)

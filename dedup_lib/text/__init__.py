@@ -1,0 +1,27 @@
+"""Bytes of a page to its text: charset, main text, title, declared addresses, language."""
+
+from dedup_lib.text.blocks import normalise_blocks
+from dedup_lib.text.caps import PageLimits
+from dedup_lib.text.charset import charset_of, decode_html
+from dedup_lib.text.content_type import Kind, document_kind, media_type
+from dedup_lib.text.document import DocumentText, read_document, read_plain
+from dedup_lib.text.language import detect_language
+from dedup_lib.text.page import PageContent, PageRefused, Refusal, read_page
+
+__all__ = [
+    "DocumentText",
+    "Kind",
+    "PageContent",
+    "PageLimits",
+    "PageRefused",
+    "Refusal",
+    "charset_of",
+    "decode_html",
+    "detect_language",
+    "document_kind",
+    "media_type",
+    "normalise_blocks",
+    "read_document",
+    "read_page",
+    "read_plain",
+]
