@@ -1,9 +1,9 @@
 """An evaluation as text to read in a terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from dedup_lib.evaluation.agreement import Agreement
-from dedup_lib.evaluation.cases import Cases
+from dedup_lib.evaluation.cases import Cases, Tally
 from dedup_lib.evaluation.levels import Level
 from dedup_lib.evaluation.pairs import PairScores
 from dedup_lib.evaluation.s_curve import Curve, steepest
@@ -15,7 +15,8 @@ from dedup_lib.evaluation.truth import Evaluation
 def render_evaluation(evaluation: Evaluation) -> str:
     """The evaluation as text: what was planted and found by snapshot, recall beside the S-curve, and the verdict.
 
-    Examples are shown where something is wrong. Ends in a newline.
+    Of several snapshots of a sample, levels are shown of all together. Examples are shown where something is wrong.
+    Ends in a newline.
     """
     curve = evaluation.curve
     verified = f"verified at {curve.threshold:g}" if curve.verified else f"not verified, threshold {curve.threshold:g}"
@@ -25,43 +26,56 @@ def render_evaluation(evaluation: Evaluation) -> str:
         *(f"Not in the store: {name}" for name in evaluation.absent),
     ]
     scores = [*evaluation.scores, *([evaluation.overall] if evaluation.overall else [])]
+    samples = [score for score in scores if isinstance(score, SampleScores)]
+    if samples:
+        lines += ["", *_samples(samples, curve)]
     for score in scores:
-        lines += ["", *(_sample(score, curve) if isinstance(score, SampleScores) else _pairs(score, curve))]
-    failures = evaluation.failures
-    verdict = (
-        "Everything is as planted."
-        if isinstance(evaluation.scores[0], SampleScores)
-        else "Labelled pairs are shown, not judged."
-    )
-    lines += ["", verdict] if not failures else ["", f"{len(failures)} failed:", *(f"  {text}" for text in failures)]
+        if isinstance(score, PairScores):
+            lines += ["", *_pairs(score, curve)]
+    if failures := evaluation.failures:
+        lines += ["", f"{len(failures)} failed:", *(f"  {failure}" for failure in failures)]
+    else:
+        lines += ["", "Everything is as planted." if samples else "Labelled pairs are shown, not judged."]
     return "\n".join(lines) + "\n"
 
 
-def _sample(score: SampleScores, curve: Curve) -> Iterator[str]:
-    documents, removed = score.documents, score.removed
-    yield score.name
-    yield text_table(
-        [],
-        [
-            ["documents in the truth", f"{documents.planted:,}"],
-            ["  of them missing", f"{documents.missed:,}"],
-            ["  others that were clustered", f"{score.no_documents.count + score.unknown.count:,}"],
-            ["planted non-duplicates merged", f"{score.merged.count:,}"],
-            *([f"  {kind}", f"{count:,}"] for kind, count in score.merged_by_kind.items()),
-            ["truncated with a complete one kept", f"{score.truncated.found:,} of {score.truncated.planted:,}"],
-            ["removed", f"{removed.planted:,}"],
-            ["  wrongly", f"{removed.missed:,}"],
-        ],
-    )
-    for cases in (score.missing, score.no_documents, score.unknown, score.merged, score.truncated_kept):
-        yield from _examples(cases)
-    tallies = [*score.relations.items(), *((f"  rule {name}", tally) for name, tally in score.rules.items())]
-    if tallies:
-        rows = [[name, f"{tally.planted:,}", f"{tally.found:,}"] for name, tally in tallies]
-        yield text_table(["planted duplicates", "planted", "found"], rows)
-    yield from _examples(score.not_found)
-    yield from _levels(score.levels, curve)
-    yield _agreement(score.agreement)
+def _samples(scores: Sequence[SampleScores], curve: Curve) -> Iterator[str]:
+    kinds = sorted({kind for score in scores for kind in score.merged_by_kind})
+    rows = [
+        ["documents of the truth found", *(_of(score.documents) for score in scores)],
+        ["other captures clustered", *(f"{score.no_documents.count + score.unknown.count:,}" for score in scores)],
+        ["planted non-duplicates merged", *(f"{score.merged.count:,}" for score in scores)],
+        *([f"  {kind}", *(f"{score.merged_by_kind.get(kind, 0):,}" for score in scores)] for kind in kinds),
+        *_tallies([score.relations for score in scores], ""),
+        *_tallies([score.rules for score in scores], "  rule "),
+        ["truncated, complete one kept", *(_of(score.truncated) for score in scores)],
+        ["rightly removed", *(_of(score.removed) for score in scores)],
+        *_agreements([score.agreement for score in scores]),
+    ]
+    yield text_table(["", *(score.name for score in scores)], rows)
+    last = scores[-1]
+    yield from _levels(last.levels, curve)
+    lists = (last.missing, last.no_documents, last.unknown, last.merged, last.not_found, last.truncated_kept)
+    titles = ("missing", "no documents", "unknown or repeated", "wrongly merged", "not found", "truncated ones kept")
+    for title, cases in zip(titles, lists, strict=True):
+        yield from _examples(title, cases)
+
+
+def _of(tally: Tally) -> str:
+    return f"{tally.found:,} of {tally.planted:,}"
+
+
+def _tallies(columns: Sequence[Mapping[str, Tally]], prefix: str) -> Iterator[list[str]]:
+    for name in sorted({name for column in columns for name in column}):
+        yield [prefix + name, *(_of(column[name]) if name in column else "-" for column in columns)]
+
+
+def _agreements(found: Sequence[Agreement]) -> list[list[str]]:
+    return [
+        ["pairs: precision, recall", *(f"{one.pair_precision:.4f}, {one.pair_recall:.4f}" for one in found)],
+        ["B-cubed: precision, recall", *(f"{one.b_cubed_precision:.4f}, {one.b_cubed_recall:.4f}" for one in found)],
+        ["adjusted Rand index", *(f"{one.adjusted_rand:.4f}" for one in found)],
+    ]
 
 
 def _pairs(score: PairScores, curve: Curve) -> Iterator[str]:
@@ -82,9 +96,7 @@ def _pairs(score: PairScores, curve: Curve) -> Iterator[str]:
         rows = [[kind, f"{tally.planted:,}", f"{tally.found:,}"] for kind, tally in score.kinds.items()]
         yield text_table(["kind", "pairs", "in one cluster"], rows)
     for title, cases in (("wrongly merged", score.wrongly_merged), ("missed", score.missed)):
-        if cases.count:
-            yield f"  {title}: {cases.count:,}"
-            yield from _examples(cases)
+        yield from _examples(title, cases)
     yield from _levels(score.levels, curve)
 
 
@@ -96,9 +108,9 @@ def _levels(levels: Sequence[Level], curve: Curve) -> Iterator[str]:
             level.name + (" borderline" if level.borderline else ""),
             f"{level.pairs:,}",
             f"{level.found:,}",
-            f"{level.recall:.3f}",
-            f"{level.theory:.3f}",
-            f"{level.error:.3f}",
+            f"{level.recall:.4f}",
+            f"{level.theory:.4f}",
+            f"{level.error:.4f}",
             "-" if level.z is None else f"{level.z:+.1f}",
         ]
         for level in levels
@@ -108,14 +120,7 @@ def _levels(levels: Sequence[Level], curve: Curve) -> Iterator[str]:
         yield f"  borderline: within {curve.borderline:g} of the threshold, shown and not judged"
 
 
-def _agreement(found: Agreement) -> str:
-    rows = [
-        ["pairs", *(f"{value:.4f}" for value in (found.pair_precision, found.pair_recall, found.pair_f1))],
-        ["B-cubed", *(f"{value:.4f}" for value in (found.b_cubed_precision, found.b_cubed_recall, found.b_cubed_f1))],
-        ["adjusted Rand index", "", "", f"{found.adjusted_rand:.4f}"],
-    ]
-    return text_table(["clusters", "precision", "recall", "F1"], rows)
-
-
-def _examples(cases: Cases) -> Iterator[str]:
-    yield from (f"    {example}" for example in cases.examples)
+def _examples(title: str, cases: Cases) -> Iterator[str]:
+    if cases.count:
+        yield f"  {title}: {cases.count:,}"
+        yield from (f"    {example}" for example in cases.examples)

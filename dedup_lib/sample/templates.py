@@ -79,7 +79,7 @@ def _block(language: str, block: Block) -> str:
     if block.kind == "heading":
         return f"<h2>{written[0]}</h2>"
     if block.kind == "items":
-        return "<ul>" + "".join(f"<li>{line}</li>" for line in written) + "</ul>"
+        return "<dl>" + "".join(f"<dt>{line}</dt>" for line in written) + "</dl>"  # a <ul> may be taken for a menu
     if block.kind == "rows":
         cells = (line.split(" ", 1) for line in written)
         return "<table>" + "".join(f"<tr><th>{label}</th><td>{rest}</td></tr>\n" for label, rest in cells) + "</table>"

@@ -138,7 +138,7 @@ SIGNATURES = Table(
         Column("simhash_weakest", pa.binary(), "the 16 bit positions most likely to flip, weakest first"),
         Column("minhash", pa.binary(), "the low 16 (or 32) bits of each permutation's minimum, little-endian"),
         Column("bands", pa.list_(pa.int64()), "one key per band; empty below one shingle", True),
-        Column("shingles", pa.int32(), "number of distinct shingles; 0: exact lane only", True),
+        Column("shingles", pa.int32(), "number of windows of consecutive words, repetitions counted; 0: exact lane only", True),
         Column("scheme", pa.string(), "what shaped the signature: words, shingles, hash, permutations, bands", True),
         URL_SCHEME,
     ),

@@ -87,7 +87,7 @@ def test_each_run_over_a_partition_begins_without_memory():
 
 
 @pytest.mark.parametrize("partitions", [1, 7])
-def test_frames_give_the_pairs_of_the_definition(spark, partitions):
+def test_frames_give_the_pairs_of_the_definition(spark, cut, partitions):
     dice = random.Random(3)
     items = [(item, [dice.randrange(-20, 20) * 2**57 for _ in range(3)]) for item in range(120)]
     items = [(item, sorted(set(keys))) for item, keys in items] + [(120, [])]
@@ -95,12 +95,9 @@ def test_frames_give_the_pairs_of_the_definition(spark, partitions):
     dice.shuffle(items)
     frame = frame_of(spark, {"item": pa.int64(), "bands": pa.list_(pa.int64())}, items)
     with shuffle_partitions(spark, partitions):
-        in_rows = band_rows(frame, "bands")
-        assert tuples(in_rows) == sorted(rows, key=repr)
-        for anchors in (1, 3):
-            buckets = pair_in_buckets(in_rows, anchors)
-            expected = reference_buckets(rows, anchors)
-            assert tuples(buckets) == sorted(expected, key=repr)
+        buckets = cut(pair_in_buckets(band_rows(frame, "bands"), 3), "buckets")
+        expected = reference_buckets(rows, 3)
+        assert tuples(buckets) == sorted(expected, key=repr)
         pairs = {(anchor, item) for _, anchor, item in expected}
         assert tuples(distinct_pairs(buckets)) == sorted(pairs, key=repr)
 

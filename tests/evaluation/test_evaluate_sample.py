@@ -1,6 +1,7 @@
 """A store against the truth of a sample: one fault at a time is found, and named."""
 
 import json
+import re
 
 import pytest
 
@@ -50,9 +51,7 @@ def moved(**places):
     """The captures with some in other clusters; `_` in a name stands for a hyphen."""
     places = {name.replace("_", "-"): place for name, place in places.items()}
     names = [row["url"].rsplit("/", 1)[1] for row in PERFECT]
-    return [
-        row | ({"stored": places[name]} if name in places else {}) for row, name in zip(PERFECT, names, strict=True)
-    ]
+    return [row | {"stored": places.get(name, row["stored"])} for row, name in zip(PERFECT, names, strict=True)]
 
 
 def test_a_perfect_store_passes(tmp_path):
@@ -71,7 +70,6 @@ def test_a_perfect_store_passes(tmp_path):
     # c-near, d-far and e-borderline; c-joined has its original in the other snapshot, so it is no pair
     levels = [(level.low, level.borderline, level.pairs, level.found) for level in evaluation.overall.levels]
     assert levels == [(0.6, False, 1, 0), (0.78, True, 1, 0), (0.9, False, 1, 1)]
-    # at exactly 0.8 the borderline pair is a duplicate that was not found: 8 pairs of 9... see the next test
     assert first.removed.planted == 7
     assert first.removed.missed == 0
 
@@ -91,7 +89,7 @@ def test_agreement_counts_true_pairs(tmp_path):
         ({"t3": "t2"}, r"1 pairs of planted non-duplicates .*\(template 1\), such as https://x.example/t2 with .*/t3"),
         ({"t2": "t1"}, r"\(template 1\)"),
         ({"k2": "k1"}, r"\(pk_conflict 1\)"),
-        ({"s1": "s2"}, r"\(family 1, short 2\)|\(short 2\)"),
+        ({"s1": "s2"}, r"2 pairs of planted non-duplicates .*\(short 2\)"),
         ({"a_session": "a-session"}, r"1 planted duplicates were not found \(url_variant 1\), such as .*a-session"),
         ({"b_mirror": "b-mirror", "b_print": "b-print"}, r"2 planted .* \(mirror 1, other_html 1\)"),
         ({"s2_mirror": "s2-mirror"}, r"not found \(mirror 1\)"),
@@ -106,8 +104,6 @@ def test_each_fault_is_found_and_named(tmp_path, places, sentence):
     evaluation = evaluate(tmp_path, moved(**places))
     mine = [failure for failure in evaluation.failures if failure.startswith("snapshot-a: ")]
     assert len(mine) == 1
-    import re
-
     assert re.search(sentence, mine[0])
     assert mine[0] in render_evaluation(evaluation)
 
@@ -141,7 +137,7 @@ def test_all_snapshots_together_see_what_each_is_too_small_for(tmp_path):
     for snapshot in ("snapshot-a", "snapshot-b"):
         for number in range(40):
             original, name = f"{snapshot}-{number}", f"{snapshot}-{number}-near"
-            place = name if number < 2 else original
+            place = name if number == 0 else original
             rows += [
                 capture(original, snapshot=snapshot, family=len(rows)),
                 copy(name, original, place, "near", snapshot=snapshot, family=len(rows), jaccard=0.83),
@@ -149,8 +145,8 @@ def test_all_snapshots_together_see_what_each_is_too_small_for(tmp_path):
     failures = evaluate_store(
         write_store(tmp_path / "store", rows), write_truth(tmp_path / "t.parquet", rows), 0.8, 30, 8
     ).failures
-    # expected misses per snapshot 0.033: two have a chance of 0.0005 in one snapshot
-    assert [failure.split(":")[0] for failure in failures] == ["snapshot-a", "snapshot-b", "all snapshots"]
+    # a pair is missed with p = 4.7e-4: one of 40 has a chance of 0.019, two of 80 one of 0.0007
+    assert [failure.split(":")[0] for failure in failures] == ["all snapshots"]
 
 
 def test_json_and_text(tmp_path):
@@ -161,7 +157,8 @@ def test_json_and_text(tmp_path):
     assert data["scores"][0]["removed"] == {"documents": 7, "wrongly": 0}
     text = render_evaluation(evaluation)
     assert "Everything is as planted.\n" in text
-    assert "  rule tracking" in text
+    assert "url_variant 2 of 2 1 of 1 3 of 3" in " ".join(text.split())
+    assert "rule tracking 1 of 1 - 1 of 1" in " ".join(text.split())
     assert "0.78 to 0.82 borderline" in text
     assert max(map(len, text.splitlines())) < 100
 

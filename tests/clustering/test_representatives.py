@@ -1,0 +1,113 @@
+"""Hand-worked: one cluster of eight captures with every way to join it, and one of a single capture.
+
+    item  document           url duplicates
+    0     kept               u0
+    1     copy of 0          u1
+    2     near 0 at 0.85     u2
+    3     copy of 2          u3
+    4     kept, alone
+"""
+
+from datetime import date
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import functions as F
+
+from dedup_lib.clustering.representatives import cluster_captures, list_aliases, pick_representatives, settle_items
+from dedup_lib.tables.schemas import CLUSTERS, DOCUMENT_COLUMNS, IDENTITIES, REPRESENTATIVES
+
+from .sessions import frame_of, tuples
+
+DAY = date(2024, 5, 1)
+ITEMS = [(0, b"d0", 0), (1, b"d1", 0), (2, b"d2", 2), (3, b"d3", 2), (4, b"d4", 4)]
+LOST = {b"u0": b"d0", b"u1": b"d1", b"u2": b"d2", b"u3": b"d3"}
+CAPTURES = [*(doc_id for _, doc_id, _ in ITEMS), *LOST]
+SETTLED = [
+    (b"d0", "kept", None, None, b"d0"),
+    (b"d1", "exact", b"d0", 1.0, b"d0"),
+    (b"d2", "near", b"d0", 0.85, b"d0"),
+    (b"d3", "exact", b"d2", 1.0, b"d0"),
+    (b"d4", "kept", None, None, b"d4"),
+]
+URL_DUPLICATES = [(lost, "url", winner, None, b"d0") for lost, winner in LOST.items()]
+SIZES = {b"d0": 8, b"d4": 1}
+
+
+@pytest.fixture(scope="module")
+def settled(spark, cut):
+    items = frame_of(spark, {"item": pa.int64(), "doc_id": pa.binary(), "first": pa.int64()}, ITEMS)
+    stars = {"item": pa.int64(), "star": pa.int64(), "similarity": pa.float64(), "exact": pa.bool_()}
+    return cut(settle_items(items, frame_of(spark, stars, [(2, 0, 0.85, True)])), "settled")
+
+
+@pytest.fixture(scope="module")
+def clusters(spark, cut, settled):
+    identities = [(name, f"http://{name.decode()}/", DAY, True, None, None) for _, name, _ in ITEMS]
+    identities += [(name, f"http://{winner.decode()}/", DAY, False, winner, None) for name, winner in LOST.items()]
+    captures = [(name, "<" + name.decode() + ">", f"http://{name.decode()}/as-captured") for name in CAPTURES]
+    frame = cluster_captures(
+        frame_of(spark, {"doc_id": pa.binary(), "record_id": pa.string(), "url": pa.string()}, captures),
+        frame_of(spark, IDENTITIES.arrow, identities),
+        settled,
+    )
+    return cut(frame, "clusters")
+
+
+def test_each_item_is_kept_or_lost_to_one_that_its_layer_kept(settled):
+    assert settled.columns == ["doc_id", "reason", "duplicate_of", "similarity", "representative_id"]
+    assert tuples(settled) == sorted(SETTLED, key=repr)
+
+
+def test_cluster_rows_have_the_columns_and_types_of_the_table(clusters):
+    assert [(field.name, field.dataType) for field in clusters.schema] == [
+        (field.name, field.dataType) for field in CLUSTERS.spark
+    ]
+
+
+def test_captures_that_lost_their_key_follow_the_one_that_won(clusters):
+    found = clusters.select("doc_id", "reason", "duplicate_of", "similarity", "representative_id")
+    assert tuples(found) == sorted([*SETTLED, *URL_DUPLICATES], key=repr)
+
+
+def test_cluster_size_counts_all_captures_and_the_id_is_the_kept_document(clusters):
+    found = tuples(clusters.select("doc_id", "cluster_id", "cluster_size"))
+    representatives = {doc_id: standing for doc_id, _, _, _, standing in [*SETTLED, *URL_DUPLICATES]}
+    assert found == sorted(((name, rep, SIZES[rep]) for name, rep in representatives.items()), key=repr)
+
+
+def test_captures_keep_their_own_names(clusters):
+    found = clusters.where(F.col("doc_id") == b"u3").select("record_id", "url", "canonical_url", "crawl_date")
+    assert tuples(found) == [("<u3>", "http://u3/as-captured", "http://d3/", DAY)]
+
+
+def alias(name, reason):
+    canonical = LOST.get(name, name).decode()
+    return {
+        "url": f"http://{name.decode()}/as-captured",
+        "canonical_url": f"http://{canonical}/",
+        "crawl_date": DAY,
+        "reason": reason,
+    }
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3, 7, 100])
+def test_aliases_are_the_other_captures_by_doc_id_and_no_more_than_the_limit(clusters, limit):
+    others = [(b"d1", "exact"), (b"d2", "near"), (b"d3", "exact"), *((name, "url") for name in LOST)]
+    expected = [alias(*other) for other in others[:limit]]
+    assert tuples(list_aliases(clusters, limit)) == ([(b"d0", expected)] if expected else [])
+
+
+def test_representatives_are_the_kept_documents_whole_with_what_they_stand_for(spark, clusters):
+    rows = [{"doc_id": name, "url": name.decode(), "text": f"text of {name.decode()}"} for name in CAPTURES]
+    schema = pa.schema([(column.name, column.type) for column in DOCUMENT_COLUMNS])
+    documents = spark.createDataFrame(pa.Table.from_pylist(rows, schema))
+    found = pick_representatives(documents, clusters, aliases_per_row=2)
+    assert [(field.name, field.dataType) for field in found.schema] == [
+        (field.name, field.dataType) for field in REPRESENTATIVES.spark
+    ]
+    shown = found.select("doc_id", "text", "canonical_url", "cluster_id", "cluster_size", "alias_count", "aliases")
+    assert tuples(shown) == [
+        (b"d0", "text of d0", "http://d0/", b"d0", 8, 7, [alias(b"d1", "exact"), alias(b"d2", "near")]),
+        (b"d4", "text of d4", "http://d4/", b"d4", 1, 0, []),
+    ]
