@@ -53,17 +53,20 @@ def check_references(clusters: DataFrame) -> list[str]:
         F.count_if(~kept & ~F.coalesce(allowed, F.lit(False))).alias("dangling"),
     ).collect()[0]  # one row
     sizes = clusters.groupBy("cluster_id").agg(
-        F.count_if(kept).alias("kept"), F.count("*").alias("captures"), F.max("cluster_size").alias("cluster_size"), F.min("cluster_size").alias("least_size")
+        F.count_if(kept).alias("kept"),
+        F.count("*").alias("captures"),
+        F.max("cluster_size").alias("cluster_size"),
+        F.min("cluster_size").alias("least_size"),
     )
     wrong = sizes.agg(
         F.count_if(F.col("kept") != 1).alias("heads"),
-        F.count_if(
-            (F.col("captures") != F.col("cluster_size")) | (F.col("captures") != F.col("least_size"))
-        ).alias("sizes"),
+        F.count_if((F.col("captures") != F.col("cluster_size")) | (F.col("captures") != F.col("least_size"))).alias(
+            "sizes"
+        ),
     ).collect()[0]  # one row
     sentences = {
         f"{found['standing']} captures have a representative that is not kept": found["standing"],
-        f"{found['apart']} captures are in another cluster than their representative or what they lost to": found["apart"],
+        f"{found['apart']} captures are in another cluster than what stands for them": found["apart"],
         f"{found['kept']} kept documents are marked as duplicates": found["kept"],
         f"{found['dangling']} duplicates name a document that their layer did not keep": found["dangling"],
         f"{wrong['heads']} clusters have no kept document, or several": wrong["heads"],

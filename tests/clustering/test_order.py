@@ -26,7 +26,16 @@ ROWS = [
     # declares nothing; the day alone is known: midnight
     (b"b", False, None, "http://b/", DAY, None, 20, "http://b/"),
     # names another page; the day before
-    (b"c", False, "http://b/", "http://c/", date(2024, 5, 1), datetime(2024, 5, 1, 23, tzinfo=UTC), 30, "http://c/?a=1"),
+    (
+        b"c",
+        False,
+        "http://b/",
+        "http://c/",
+        date(2024, 5, 1),
+        datetime(2024, 5, 1, 23, tzinfo=UTC),
+        30,
+        "http://c/?a=1",
+    ),
     # cut, and otherwise the first by any rule
     (b"0", True, "http://0/", "http://0/", DAY, datetime(2024, 5, 2, tzinfo=UTC), 99, "http://0"),
 ]
@@ -65,7 +74,11 @@ def test_a_later_priority_only_breaks_the_ties_of_an_earlier_one(spark):
 
 @pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Kolkata"])
 def test_a_moment_is_in_microseconds_of_utc_whatever_the_zone_of_the_session(spark, zone):
-    rows = [(None, date(1970, 1, 2)), (datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC), date(1970, 1, 1)), (None, date(1969, 12, 31))]
+    rows = [
+        (None, date(1970, 1, 2)),
+        (datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC), date(1970, 1, 1)),
+        (None, date(1969, 12, 31)),
+    ]
     frame = frame_of(spark, {"fetched_at": COLUMNS["fetched_at"], "crawl_date": pa.date32()}, rows)
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", zone)

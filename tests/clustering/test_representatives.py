@@ -1,11 +1,11 @@
 """Hand-worked: one cluster of eight captures with every way to join it, and one of a single capture.
 
-    item  document           url duplicates
-    0     kept               u0
-    1     copy of 0          u1
-    2     near 0 at 0.85     u2
-    3     copy of 2          u3
-    4     kept, alone
+item  document           url duplicates
+0     kept               u0
+1     copy of 0          u1
+2     near 0 at 0.85     u2
+3     copy of 2          u3
+4     kept, alone
 """
 
 from datetime import date

@@ -42,7 +42,9 @@ def exact_of(pairs):
 
 
 def estimates_of(pairs):
-    sides = [sign_texts(pa.array(list(side)), SCHEME).to_arrow()["minhash"] for side in zip(*pairs.values(), strict=True)]
+    sides = [
+        sign_texts(pa.array(list(side)), SCHEME).to_arrow()["minhash"] for side in zip(*pairs.values(), strict=True)
+    ]
     return dict(zip(pairs, estimate_jaccard(*sides, SCHEME.minhash_bits), strict=True))
 
 

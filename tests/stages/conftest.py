@@ -1,5 +1,4 @@
 import pytest
-
 from clustering.sessions import parquet_cut
 
 

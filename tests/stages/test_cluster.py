@@ -1,0 +1,173 @@
+import random
+from collections import Counter
+from itertools import combinations
+
+import pyarrow as pa
+import pytest
+from clustering.sessions import frame_of, shuffle_partitions, tuples
+from clustering.texts import words
+from signatures.reference import jaccard, reference_shingles
+
+from dedup_lib.config.settings import ClusterSettings
+from dedup_lib.signatures import Scheme, sign_texts
+from dedup_lib.stages.checks import check_references, check_similarities
+from dedup_lib.stages.cluster import cluster
+from dedup_lib.stages.sign import sign
+from dedup_lib.tables.schemas import CLUSTERS, IDENTITIES, REPRESENTATIVES, SIGNATURES
+
+from .corpus import corpus, earliest_first, identities_of, latest_first, reference_funnel
+from .rows import by_id, document, documents_frame
+
+SCHEME = Scheme()
+ROWS, LOST = corpus()
+
+
+def clustered(spark, cut, rows, lost=(), seed=None, **settings):
+    """The stage on literal documents, the rows of each table in another order for each seed."""
+    lost, dice = dict(lost), random.Random(seed)
+    winners = [row for row in rows if row["doc_id"] not in lost]
+    signed = sign_texts(pa.array([row["text"] for row in winners], pa.string()), SCHEME).to_arrow()
+    for name in ("doc_id", "content_hash"):
+        signed[name] = pa.array([row[name] for row in winners], pa.binary())
+    columns = [signed.get(field.name, pa.nulls(len(winners), field.type)) for field in SIGNATURES.arrow]
+    order = dice.sample(range(len(winners)), len(winners))
+    signatures = spark.createDataFrame(pa.table(columns, schema=SIGNATURES.arrow).take(pa.array(order, pa.int64())))
+    names = identities_of(rows, lost)
+    identities = frame_of(spark, IDENTITIES.arrow, dice.sample(names, len(names)))
+    return cluster(documents_frame(spark, rows, seed), identities, signatures, ClusterSettings(**settings), SCHEME, cut)
+
+
+def fates_of(result):
+    rows = by_id(result.clusters)
+    return {name: (row["reason"], row["duplicate_of"], row["representative_id"]) for name, row in rows.items()}
+
+
+@pytest.fixture(scope="module")
+def result(spark, cut):
+    documents = cut(documents_frame(spark, ROWS), "documents")
+    identities = cut(frame_of(spark, IDENTITIES.arrow, identities_of(ROWS, LOST)), "identities")
+    signatures = cut(sign(documents, identities, SCHEME), "signatures")
+    return cluster(documents, identities, signatures, ClusterSettings(), SCHEME, cut)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return reference_funnel(ROWS, LOST, earliest_first)
+
+
+def test_the_corpus_has_every_kind_and_no_pair_that_bands_might_miss(expected):
+    reasons = Counter(reason for reason, *_ in expected.values())
+    assert reasons.keys() == {"kept", "url", "exact", "near"}
+    assert min(reasons.values()) >= 20
+    assert len(ROWS) > 130
+    sets = [reference_shingles(row["text"]) for row in ROWS if row["doc_id"] not in LOST]
+    similarities = [jaccard(*pair) for pair in combinations([one for one in sets if len(one) > 1], 2)]
+    assert not any(0.75 < value < 0.85 for value in similarities)  # at 0.85, 32 x 8 bands miss 1 pair in 17,000
+    assert sum(0.4 < value < 0.75 for value in similarities) > 20
+
+
+def test_every_capture_meets_the_fate_of_the_definition(result, expected):
+    assert fates_of(result) == {name: (reason, lost_to, rep) for name, (reason, lost_to, _, rep) in expected.items()}
+
+
+def test_similarities_are_to_what_each_lost_to(result, expected):
+    found = by_id(result.clusters)
+    for name, (reason, _, similarity, _) in expected.items():
+        if reason == "near":  # by the estimate where that decides: within 5 standard errors, sqrt(0.2 * 0.8 / 256) each
+            assert found[name]["similarity"] == pytest.approx(similarity, abs=0.125)
+        else:
+            assert found[name]["similarity"] == similarity
+
+
+def test_clusters_have_the_columns_of_the_table_and_are_named_and_sized_by_their_kept_document(result, expected):
+    assert [(field.name, field.dataType) for field in result.clusters.schema] == [
+        (field.name, field.dataType) for field in CLUSTERS.spark
+    ]
+    sizes = Counter(rep for *_, rep in expected.values())
+    for row in by_id(result.clusters).values():
+        assert row["cluster_id"] == row["representative_id"]
+        assert row["cluster_size"] == sizes[row["representative_id"]]
+
+
+def test_representatives_are_the_kept_documents_with_their_texts_and_aliases(result, expected):
+    assert [(field.name, field.dataType) for field in result.representatives.schema] == [
+        (field.name, field.dataType) for field in REPRESENTATIVES.spark
+    ]
+    found = by_id(result.representatives)
+    kept = {row["doc_id"]: row for row in ROWS if expected[row["doc_id"]][0] == "kept"}
+    assert set(found) == set(kept)
+    sizes = Counter(rep for *_, rep in expected.values())
+    reasons = {name: sorted(fate[0] for fate in expected.values() if fate[3] == name) for name in kept}
+    for name, row in found.items():
+        assert row["text"] == kept[name]["text"]
+        assert (row["cluster_size"], row["alias_count"]) == (sizes[name], sizes[name] - 1)
+        assert sorted(["kept", *(alias["reason"] for alias in row["aliases"])]) == reasons[name]
+
+
+def test_the_checks_of_the_run_hold(spark, cut, result):
+    assert check_references(result.clusters) == []
+    documents = documents_frame(spark, ROWS)
+    failures, checked, lowest = check_similarities(result.clusters, documents, ClusterSettings(), SCHEME, cut)
+    assert failures == []
+    assert checked == result.clusters.where("reason = 'near'").count()
+    assert 0.85 <= lowest < 0.86  # the chains
+
+
+@pytest.mark.parametrize(("partitions", "driver_edges"), [(1, 1000), (4, 0), (13, 5)])
+def test_rows_are_identical_whatever_the_partitions_and_the_order_of_input(
+    spark, cut, result, partitions, driver_edges
+):
+    with shuffle_partitions(spark, partitions):
+        again = clustered(spark, cut, ROWS, LOST, seed=partitions, driver_edges=driver_edges)
+        assert tuples(again.clusters) == tuples(result.clusters)
+        assert tuples(again.representatives) == tuples(result.representatives)
+
+
+def test_with_another_priority_others_stay(spark, cut, expected):
+    latest = reference_funnel(ROWS, LOST, latest_first)
+    assert {name for name, fate in latest.items() if fate[0] == "kept"} != {
+        name for name, fate in expected.items() if fate[0] == "kept"
+    }
+    found = fates_of(clustered(spark, cut, ROWS, LOST, keep=("latest_crawl",)))
+    assert found == {name: (reason, lost_to, rep) for name, (reason, lost_to, _, rep) in latest.items()}
+
+
+def test_without_documents_there_are_no_clusters(spark, cut):
+    none = clustered(spark, cut, [])
+    assert tuples(none.clusters) == tuples(none.representatives) == tuples(none.near.edges) == []
+
+
+def test_documents_that_are_all_identical_are_one_cluster(spark, cut):
+    text = " ".join(words(40, 1))
+    rows = [document(bytes([number]), f"http://a.org/{number}", text) for number in range(1, 8)]
+    one = clustered(spark, cut, rows, aliases_per_row=3)
+    assert fates_of(one) == {
+        b"\1": ("kept", None, b"\1"),
+        **{bytes([number]): ("exact", b"\1", b"\1") for number in range(2, 8)},
+    }
+    (kept,) = one.representatives.toArrow().to_pylist()
+    assert (kept["cluster_size"], kept["alias_count"]) == (7, 6)
+    assert [alias["url"] for alias in kept["aliases"]] == [f"http://a.org/{number}" for number in (2, 3, 4)]
+
+
+def test_documents_too_short_for_bands_are_compared_by_content_alone(spark, cut):
+    texts = [b"same few words", b"Same few  words", b"same few words!", b"other"]
+    rows = [document(bytes([n]), f"http://a.org/{n}", text.decode()) for n, text in enumerate(texts)]
+    found = fates_of(clustered(spark, cut, rows))
+    assert found == {
+        b"\0": ("exact", b"\1", b"\1"),
+        b"\1": ("kept", None, b"\1"),  # the longer text
+        b"\2": ("kept", None, b"\2"),
+        b"\3": ("kept", None, b"\3"),
+    }
+
+
+@pytest.mark.parametrize("verify", ["estimate", "none"])
+def test_without_exact_verification_near_ones_are_found_and_marked_as_estimated(spark, cut, verify):
+    pool = words(60, 1)
+    texts = [" ".join(pool), " ".join([*pool[:-2], "and", "more"]), " ".join(words(60, 2))]
+    rows = [document(bytes([n]), f"http://a.org/{n}", text) for n, text in enumerate(texts)]
+    result = clustered(spark, cut, rows, verify=verify)
+    assert fates_of(result)[b"\1"] == ("near", b"\0", b"\0")
+    assert fates_of(result)[b"\2"] == ("kept", None, b"\2")
+    assert [row["exact"] for row in result.near.edges.toArrow().to_pylist()] == [False]
