@@ -1,1 +1,1 @@
-"""."""
+"""The command line: reading, publishing and printing around the stages."""

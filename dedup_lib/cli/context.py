@@ -1,23 +1,27 @@
 """What a command works with: settings, rules, scheme, and a Spark session that is started only when needed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from dedup_lib.archives import InputFile
 from dedup_lib.cli.session import start_session
 from dedup_lib.config import Settings, locate_conf
 from dedup_lib.signatures import Scheme
+from dedup_lib.stages import Scan
 from dedup_lib.tables.columns import Table
 from dedup_lib.tables.published import TableEntry
-from dedup_lib.tables.read import read_entry, read_table
+from dedup_lib.tables.read import read_entry, read_table, table_entry
 from dedup_lib.tables.runs import RunFile
+from dedup_lib.tables.scan import place_rows, rows_reader, scan_entry, with_columns
+from dedup_lib.tables.schemas import DOCUMENTS, REPRESENTATIVES
 from dedup_lib.tables.workspace import Workspace
-from dedup_lib.tables.write import write_frame
+from dedup_lib.tables.write import write_frame, write_tagged
 from dedup_lib.urls import UrlRules, load_rules
 
 
@@ -67,6 +71,39 @@ class Job:
         """A table as the stage before it left it in this run, or as published."""
         return read_table(self.spark, self.request.root, self.work.version, table)
 
+    def narrow(self, table: Table) -> DataFrame:
+        """A table without its texts, which `texts_of` gives."""
+        return self.read(table).drop("text")
+
+    def scan(self, table: Table) -> Scan:
+        """Maps a function over columns of a table, in the tasks."""
+        entry = self._entry(table)
+        return lambda columns, function, schema: scan_entry(
+            self.spark, self.request.root, entry, columns, function, schema
+        )
+
+    def texts_of(self, needed: DataFrame) -> DataFrame:
+        """Rows with a column doc_id with the text of that document after them."""
+        return with_columns(self.spark, self.request.root, self._entry(DOCUMENTS), DOCUMENTS, needed, ["text"])
+
+    def write_representatives(self, kept: DataFrame) -> TableEntry:
+        """Writes the kept documents with what they stand for; each document goes from its file to the new one."""
+        root, entry, table = self.request.root, self._entry(DOCUMENTS), REPRESENTATIVES
+        placed = place_rows(self.spark, root, entry, DOCUMENTS, kept)
+        carried = [name for name in DOCUMENTS.names if name != "doc_id"]
+        read, schema = rows_reader(root, entry, carried), table.arrow
+
+        def attach(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, pa.RecordBatch]]:
+            for batch in read(batches):
+                arrays = [batch.column(name).cast(schema.field(name).type) for name in schema.names]
+                yield table.name, pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+        folders = {table.name: self.work.table_folder(table.name)}
+        return write_tagged(placed, attach, [table], folders, root)[table.name]
+
+    def _entry(self, table: Table) -> TableEntry:
+        return table_entry(self.work.version, table).tables[table.name]
+
     def staged(self, entry: TableEntry, table: Table) -> DataFrame:
         """A table that was written in this run and is not yet finished."""
         return read_entry(self.spark, self.request.root, entry, table)
@@ -77,10 +114,9 @@ class Job:
         return write_frame(frame, table, self.work.table_folder(table.name), self.request.root, rows)
 
     def rewrite(self, frame: DataFrame, table: Table) -> TableEntry:
-        """Writes a table anew in place of what this run has written of it; `frame` may be made from that."""
-        stored = self.cut(frame, f"rewritten-{table.name}")
+        """Writes a table anew in place of what this run has written of it; `frame` must not be made from that."""
         self.work.objects.delete_folder(self.work.table_folder(table.name))
-        return self.write(stored, table)
+        return self.write(frame, table)
 
     def cut(self, frame: DataFrame, name: str) -> DataFrame:
         """Stores a round's state and hands it back with its lineage cut."""

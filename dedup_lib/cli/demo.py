@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from dedup_lib.cli.commands import Options, published, run_stages
-from dedup_lib.cli.context import scheme_of
+from dedup_lib.cli.looks import evaluate, sample_command
 from dedup_lib.config import load_settings, locate_conf
 from dedup_lib.errors import CheckFailedError
-from dedup_lib.evaluation import evaluate_store, render_evaluation
+from dedup_lib.evaluation import render_evaluation
 from dedup_lib.reports.funnel import render_funnel
 from dedup_lib.reports.outputs import render_outputs
-from dedup_lib.sample import SNAPSHOTS, SOURCE, TRUTH_FILE, write_sample
+from dedup_lib.sample import SNAPSHOTS, SOURCE, TRUTH_FILE
 from dedup_lib.tables.schemas import STAGES
 
 
@@ -21,7 +21,7 @@ def run_demo(directory: Path, tell: Callable[[str], None], show: Callable[[str],
     truth = inputs / TRUTH_FILE
     if not truth.exists():  # it is written last
         tell(f"sample: writing two snapshots to {inputs}")
-        write_sample(inputs)
+        sample_command(inputs)
     profile = locate_conf("conf/sample.yaml")
     summaries = []
     for snapshot in SNAPSHOTS:
@@ -30,9 +30,7 @@ def run_demo(directory: Path, tell: Callable[[str], None], show: Callable[[str],
         summaries.append(run_stages("run", STAGES, options, tell))
     for summary in summaries:
         show(render_funnel(summary["snapshot"], summary["counts"], summary["seconds"]))
-    settings = load_settings(profile)
-    scheme = scheme_of(settings)
-    evaluation = evaluate_store(root, truth, settings.cluster.threshold, scheme.bands, scheme.rows)
+    evaluation = evaluate(root, truth, load_settings(profile))
     show(render_evaluation(evaluation))
     for snapshot in SNAPSHOTS:
         version = published(root, SOURCE, snapshot)

@@ -1,19 +1,30 @@
 """The command line: options in, one call, a summary out; errors as one sentence and an exit code."""
 
+import errno
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
-import click
 import typer
 
 from dedup_lib import __version__
 from dedup_lib.cli.commands import Options, as_json, run_stages
 from dedup_lib.cli.demo import run_demo
 from dedup_lib.cli.looks import evaluate_command, paths_command, sample_command, status_command
-from dedup_lib.errors import CrawlDedupError
+from dedup_lib.errors import CheckFailedError, CrawlDedupError
+from dedup_lib.evaluation import InputError, UsageError, render_evaluation
 from dedup_lib.tables.schemas import STAGES
+
+STOPPED = 130  # what a shell reports of a command that Ctrl-C has ended
+# What a file system refuses, wherever in a store or an input that is, is no fault of ours.
+REFUSALS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
+# Base of all complaints about options. Newer releases of typer carry click within, older ones use click's own.
+OptionError: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     name="crawl-dedup",
@@ -138,9 +149,11 @@ def evaluate(
     overrides: Set = None,
 ) -> None:
     """Precision and recall of a store against labelled captures."""
-    text, summary = evaluate_command(root, truth, config, overrides or ())
-    typer.echo(text)
-    _finish(summary)
+    evaluation = evaluate_command(root, truth, config, overrides or ())
+    typer.echo(render_evaluation(evaluation))
+    if evaluation.failures:
+        raise CheckFailedError(evaluation.failures, "the store does not agree with the truth")
+    _finish({"command": "evaluate", **evaluation.to_json()})
 
 
 def _version(show: bool) -> None:
@@ -156,20 +169,59 @@ def _root(version: Annotated[bool, typer.Option("--version", callback=_version, 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command and gives its exit code: 0 done, 1 a fault of ours, 2 usage, 3 inputs, 4 checks failed."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        result = app(args=arguments, standalone_mode=False)
+        with _terminated_like_interrupted():
+            result = app(args=given or ["--help"], prog_name="crawl-dedup", standalone_mode=False)
     except CrawlDedupError as error:
-        typer.echo(f"crawl-dedup: {' '.join(str(error).split())}", err=True)
-        return error.exit_code
-    except click.exceptions.Abort:
-        typer.echo(
-            "crawl-dedup: stopped; what is published is untouched, and the same command takes it up again", err=True
-        )
-        return 130
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        return _complain(str(error), error.exit_code)
+    except OptionError as error:
+        return _complain(_option_sentence(error), UsageError.exit_code)
+    except OSError as error:
+        if error.errno not in REFUSALS:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{where}{error.strerror}: check permissions and free space", InputError.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        result = STOPPED
+    if result == STOPPED:
+        return _complain("stopped; what is published is untouched, and the same command takes it up again", STOPPED)
+    if not given:
+        return UsageError.exit_code
     return result if isinstance(result, int) else 0
+
+
+def _complain(sentence: str, exit_code: int) -> int:
+    typer.echo(f"crawl-dedup: {' '.join(sentence.split())}", err=True)
+    return exit_code
+
+
+def _option_sentence(error: Exception) -> str:
+    """What click found wrong, as one sentence that ends in what to do."""
+    message: str = getattr(error, "format_message", error.__str__)().strip().rstrip(".")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "crawl-dedup"
+    return f"{message[:1].lower()}{message[1:]} (see `{command} --help`)"
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """SIGTERM, with which schedulers stop a command, ends it as Ctrl-C does: jobs cancelled, leftovers swept."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        on_interrupt = signal.getsignal(signal.SIGINT)  # Spark's, once there is a session
+        if callable(on_interrupt):
+            on_interrupt(number, frame)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # Python lets no other set handlers
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def entry() -> None:

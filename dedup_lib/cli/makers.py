@@ -22,7 +22,6 @@ from dedup_lib.tables.schemas import (
     FETCHES,
     IDENTITIES,
     REJECTS,
-    REPRESENTATIVES,
     SIGNATURES,
 )
 from dedup_lib.tables.validate import check_table
@@ -49,6 +48,7 @@ def make_extract(job: Job) -> tuple[Tables, Counts]:
         documents, archives = collapse_repeats(
             job.staged(made["documents"], DOCUMENTS), job.staged(made["archives"], ARCHIVES), repeats
         )
+        documents, archives = job.cut(documents, "documents-once"), job.cut(archives, "archives-recounted")
         made |= {"documents": job.rewrite(documents, DOCUMENTS), "archives": job.rewrite(archives, ARCHIVES)}
     counts = _extract_counts(job, made)
     _require_few_rejects(counts, settings.run.max_reject_fraction)
@@ -72,6 +72,7 @@ def _extract_counts(job: Job, made: Tables) -> Counts:
         "records": pages + counts["skipped"],
         "page_records": pages,
         **counts,
+        "rejected": made["rejects"].rows,
         "records_by_type": _by("key", by_type),
         "fetches_by_kind": _by("kind", fetches.groupBy("kind").count()),
         "rejects_by_reason": _by("reason", rejects.groupBy("reason").count()),
@@ -91,9 +92,14 @@ def _require_few_rejects(counts: Counts, most: float) -> None:
 
 def make_resolve(job: Job) -> tuple[Tables, Counts]:
     """Documents to identities."""
-    documents, rules = job.read(DOCUMENTS), job.rules
+    rules = job.rules
     frame = resolve(
-        documents, job.settings.resolve, job.scheme, lambda url, other: undone_rule(url, other, rules), job.cut
+        job.narrow(DOCUMENTS),
+        job.texts_of,
+        job.settings.resolve,
+        job.scheme,
+        lambda url, other: undone_rule(url, other, rules),
+        job.cut,
     )
     made = {"identities": job.write(frame, IDENTITIES)}
     identities = job.staged(made["identities"], IDENTITIES)
@@ -117,7 +123,7 @@ def make_resolve(job: Job) -> tuple[Tables, Counts]:
 
 def make_sign(job: Job) -> tuple[Tables, Counts]:
     """Documents and identities to the feature store."""
-    made = {"signatures": job.write(sign(job.read(DOCUMENTS), job.read(IDENTITIES), job.scheme), SIGNATURES)}
+    made = {"signatures": job.write(sign(job.scan(DOCUMENTS), job.read(IDENTITIES), job.scheme), SIGNATURES)}
     signatures = job.staged(made["signatures"], SIGNATURES)
     short = signatures.agg(F.count_if(F.col("shingles") == 0)).collect()[0][0]  # one row
     counts = {"signatures": made["signatures"].rows, "short": short}
@@ -130,15 +136,22 @@ def make_sign(job: Job) -> tuple[Tables, Counts]:
 def make_cluster(job: Job) -> tuple[Tables, Counts]:
     """Documents, identities and signatures to clusters and representatives."""
     settings, scheme = job.settings.cluster, job.scheme
-    documents = job.read(DOCUMENTS)
-    result = cluster(documents, job.read(IDENTITIES), job.read(SIGNATURES), settings, scheme, job.cut)
+    result = cluster(
+        job.narrow(DOCUMENTS),
+        job.texts_of,
+        job.read(IDENTITIES),
+        job.read(SIGNATURES),
+        settings,
+        scheme,
+        job.cut,
+    )
     made = {
         "clusters": job.write(result.clusters, CLUSTERS),
-        "representatives": job.write(result.representatives, REPRESENTATIVES),
+        "representatives": job.write_representatives(result.kept),
     }
     clusters = job.staged(made["clusters"], CLUSTERS)
     reasons = _by("reason", clusters.groupBy("reason").count())
-    below, checked, lowest = check_similarities(clusters, documents, settings, scheme, job.cut)
+    below, checked, lowest = check_similarities(clusters, job.texts_of, settings, scheme, job.cut)
     largest = clusters.agg(F.max("cluster_size")).collect()[0][0]  # one row
     edges = result.near.edges.agg(F.count("*"), F.count_if("exact")).collect()[0]  # one row
     counts = {

@@ -12,6 +12,9 @@ from dedup_lib.tables.published import StageEntry
 from dedup_lib.tables.read import table_entry
 from dedup_lib.tables.schemas import STAGE_INPUTS, STAGE_TABLES, TABLES
 
+# Rises whenever a stage would make other rows of the same inputs and settings.
+VERSIONS = {"extract": 1, "resolve": 1, "sign": 1, "cluster": 1}
+
 
 def run_stage(job: Job, stage: str) -> bool:
     """Makes a stage unless it is there already with the same inputs and settings; gives whether it was made."""
@@ -62,4 +65,4 @@ def _shape(job: Job, stage: str) -> Mapping[str, Any]:
     schemas = [
         [table.name, [[column.name, str(column.type)] for column in table.columns]] for table in STAGE_TABLES[stage]
     ]
-    return {"stage": stage, "schemas": schemas, **shapes[stage]()}
+    return {"stage": stage, "version": VERSIONS[stage], "schemas": schemas, **shapes[stage]()}

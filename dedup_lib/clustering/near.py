@@ -48,8 +48,9 @@ def cluster_near(
         done += 1
         if fresh.isEmpty():
             break
+        tested = tested.unionAll(fresh)
         found = cut(verify_pairs(fresh, contents, texts, settings, scheme, cut), "edges")
         if found.isEmpty():
             break
-        edges, tested = edges.unionAll(found), tested.unionAll(fresh)
+        edges = edges.unionAll(found)
     return NearClusters(cut(assign_stars(edges, removed), "stars"), edges, tested, done)

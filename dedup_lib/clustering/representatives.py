@@ -89,19 +89,12 @@ def list_aliases(clusters: DataFrame, limit: int) -> DataFrame:
     return listed.select("representative_id", shown.alias("aliases"))
 
 
-def pick_representatives(documents: DataFrame, clusters: DataFrame, aliases_per_row: int) -> DataFrame:
-    """The kept documents with all their columns, canonical_url, cluster_id, cluster_size, alias_count and aliases."""
+def describe_kept(clusters: DataFrame, aliases_per_row: int) -> DataFrame:
+    """What `representatives` adds to the columns of a kept document: rows (doc_id, canonical_url, cluster_id,
+    cluster_size, alias_count, aliases)."""
     kept = clusters.where(F.col("reason") == "kept").select(
         "doc_id", "canonical_url", "cluster_id", "cluster_size", (F.col("cluster_size") - 1).alias("alias_count")
     )
     aliases = list_aliases(clusters, aliases_per_row).withColumnRenamed("representative_id", "doc_id")
-    named = kept.join(aliases, "doc_id", "left")
     none = F.array().cast("array<struct<url:string,canonical_url:string,crawl_date:date,reason:string>>")
-    return documents.join(named, "doc_id", "inner").select(
-        *documents.columns,
-        "canonical_url",
-        "cluster_id",
-        "cluster_size",
-        "alias_count",
-        F.coalesce("aliases", none).alias("aliases"),
-    )
+    return kept.join(aliases, "doc_id", "left").select(*kept.columns, F.coalesce("aliases", none).alias("aliases"))

@@ -42,9 +42,6 @@ class ResolveSettings(Section):
     """When captures under one key are one page."""
 
     threshold: Fraction = Field(default=0.8, description="Jaccard at which two texts under one key are the same page")
-    canonical_fan_in: int = Field(
-        default=64, ge=1, description="pages of a host that may declare one canonical before it is ignored"
-    )
 
 
 class SignSettings(Section):
@@ -132,4 +129,6 @@ class Settings(Section):
     store: StoreSettings = StoreSettings()
     run: RunSettings = RunSettings()
     spark: SparkSettings = SparkSettings()
-    source_priority: tuple[str, ...] = Field(default=(), description="sources, the preferred first")
+    source_priority: tuple[str, ...] = Field(
+        default=(), description="sources, the preferred first; within a snapshot there is one"
+    )

@@ -34,8 +34,9 @@ FUNNEL: Mapping[str, tuple[Step, ...]] = {
         Step("documents", "documents", "extract.page_records", depth=2),
         Step("repeated", "read before", "extract.page_records", depth=2),
         Step("fetches", "fetches", "extract.page_records", "fetches_by_kind", depth=2),
-        Step("rejects", "rejects", "extract.page_records", "rejects_by_reason", depth=2),
+        Step("rejects", "rejects", "extract.page_records", depth=2),
         Step("faults", "faults that are no record"),
+        Step("rejected", "rejects and faults", parts="rejects_by_reason"),
     ),
     "resolve": (
         Step("captures", "captures", "extract.documents"),

@@ -1,6 +1,6 @@
 """Content hash, shingles, MinHash, SimHash: kernels over Arrow buffers, no Spark."""
 
-from dedup_lib.signatures.content_hash import content_hashes, normalise_content
+from dedup_lib.signatures.content_hash import content_hash, content_hashes, normalise_content
 from dedup_lib.signatures.scheme import Scheme
 from dedup_lib.signatures.sign import Signatures, sign_texts
 from dedup_lib.signatures.similarity import estimate_jaccard, exact_jaccard, shingle_sets
@@ -8,6 +8,7 @@ from dedup_lib.signatures.similarity import estimate_jaccard, exact_jaccard, shi
 __all__ = [
     "Scheme",
     "Signatures",
+    "content_hash",
     "content_hashes",
     "estimate_jaccard",
     "exact_jaccard",

@@ -1,5 +1,6 @@
 """Texts to signatures: one compiled pass over the UTF-8 bytes of an Arrow column."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,6 +147,7 @@ def sign_texts(texts: pa.Array | pa.ChunkedArray, scheme: Scheme) -> Signatures:
     if len(left):
         again = _run(with_prepared_texts(buffers, left), scheme, trusted=True)
         whole: NDArray[Any]
-        for whole, part in zip(result, again, strict=True):
+        pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]] = zip(result, again, strict=True)
+        for whole, part in pairs:
             whole[left] = part
     return result

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 UNICODE_VERSION = "14.0.0"
 CODE_POINTS = 0x110000
-START, CONTINUE, SPACELESS, SLOW, COMBINING = 1, 2, 4, 8, 16
+START, CONTINUE, SPACELESS, SLOW, COMBINING, WHITE = 1, 2, 4, 8, 16, 32
 # Lower-casing depends on the neighbours (sigma) or gives two code points (dotted I): left to Python.
 SPECIAL_LOWER = (0x0130, 0x03A3)
 SPACELESS_RANGES = (
@@ -78,6 +78,8 @@ def build_tables() -> UnicodeTables:
             classes[code] = CONTINUE
         if code in SPECIAL_LOWER or code in composing or unicodedata.normalize("NFC", char) != char:
             classes[code] |= SLOW
+        if char.isspace():
+            classes[code] |= WHITE
         combining[code] = unicodedata.combining(char)
         if combining[code]:
             classes[code] |= COMBINING

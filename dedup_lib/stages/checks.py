@@ -1,13 +1,13 @@
 """The checks at the end of a run: what they find fails the run before anything is published."""
 
-from collections.abc import Callable
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from dedup_lib.clustering import Cut
 from dedup_lib.clustering.verify import exact_similarities
 from dedup_lib.config.settings import ClusterSettings
 from dedup_lib.signatures import Scheme
+from dedup_lib.stages import TextsOf
 
 # An estimate three standard errors above the threshold is wrong about once in 1,000 times at the threshold itself.
 TOLERATED_SHARE = 0.01
@@ -76,11 +76,7 @@ def check_references(clusters: DataFrame) -> list[str]:
 
 
 def check_similarities(
-    clusters: DataFrame,
-    documents: DataFrame,
-    settings: ClusterSettings,
-    scheme: Scheme,
-    cut: Callable[[DataFrame, str], DataFrame],
+    clusters: DataFrame, texts_of: TextsOf, settings: ClusterSettings, scheme: Scheme, cut: Cut
 ) -> tuple[list[str], int, float | None]:
     """Recomputes the exact similarity of a sample of near duplicates to what stands for them.
 
@@ -98,8 +94,7 @@ def check_similarities(
     )
 
     def texts(needed: DataFrame) -> DataFrame:
-        named = needed.withColumnRenamed("item", "doc_id")
-        return documents.select("doc_id", "text").join(named, "doc_id", "inner").withColumnRenamed("doc_id", "item")
+        return texts_of(needed.withColumnRenamed("item", "doc_id")).withColumnRenamed("doc_id", "item")
 
     checked = exact_similarities(cut(sample, "check-sample"), texts, scheme)
     found = checked.agg(

@@ -10,21 +10,23 @@ from dedup_lib.clustering.exact import group_exact
 from dedup_lib.clustering.near import NearClusters, cluster_near
 from dedup_lib.clustering.order import priority_order
 from dedup_lib.clustering.ranks import rank_items
-from dedup_lib.clustering.representatives import cluster_captures, pick_representatives, settle_items
+from dedup_lib.clustering.representatives import cluster_captures, describe_kept, settle_items
 from dedup_lib.config.settings import ClusterSettings
 from dedup_lib.signatures import Scheme
+from dedup_lib.stages import TextsOf
 
 
 class ClusterResult(NamedTuple):
-    """The tables of the stage, and how the near duplicates were found."""
+    """`clusters` is the table; `kept` is what `representatives` adds to the documents; `near` tells how it came."""
 
     clusters: DataFrame
-    representatives: DataFrame
+    kept: DataFrame
     near: NearClusters
 
 
 def cluster(
     documents: DataFrame,
+    texts_of: TextsOf,
     identities: DataFrame,
     signatures: DataFrame,
     settings: ClusterSettings,
@@ -37,7 +39,7 @@ def cluster(
     follow the first of them (`exact`); distinct contents go through bands, verification and stars (`near`). First
     is what `settings.keep` puts first. The result depends on the rows alone, not on how they are partitioned.
     """
-    winners = documents.drop("text").join(signatures.select("doc_id"), "doc_id", "left_semi")
+    winners = documents.join(signatures.select("doc_id"), "doc_id", "left_semi")
     ranked = rank_items(winners, priority_order(settings.keep), ["doc_id", "content_hash"], cut)
     items = cut(group_exact(ranked, "content_hash").select("item", "doc_id", "first"), "items")
     firsts = items.where(F.col("item") == F.col("first")).select("item", "doc_id")
@@ -46,9 +48,9 @@ def cluster(
 
     def texts(needed: DataFrame) -> DataFrame:
         names = needed.join(contents.select("item", "doc_id"), "item", "inner")
-        return documents.select("doc_id", "text").join(names, "doc_id", "inner").select("item", "text")
+        return texts_of(names).select("item", "text")
 
     near = cluster_near(contents, texts, settings, scheme, cut)
     settled = settle_items(items, near.stars)
     clusters = cut(cluster_captures(documents, identities, settled), "clusters")
-    return ClusterResult(clusters, pick_representatives(documents, clusters, settings.aliases_per_row), near)
+    return ClusterResult(clusters, describe_kept(clusters, settings.aliases_per_row), near)

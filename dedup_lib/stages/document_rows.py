@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dedup_lib.signatures import content_hashes
+from dedup_lib.signatures import content_hash, content_hashes
 from dedup_lib.tables.schemas import DOCUMENTS
 from dedup_lib.urls import UrlRules, identify_column
 
@@ -33,9 +33,12 @@ _GATHERED = (
 )
 
 
-def doc_id_of(source: str, url: str, fetched_at: datetime, record_id: str | None) -> bytes:
-    """16 bytes that identify a capture by what it is: source, URL as captured, time of the fetch, record id."""
-    parts = (source, url, fetched_at.isoformat(), record_id or "")
+def doc_id_of(source: str, url: str, fetched_at: datetime, record_id: str | None, text: str) -> bytes:
+    """16 bytes that identify a capture by what it is: source, URL as captured, time of the fetch, record id.
+
+    Without a record id the content hash of the text stands for it, so that two pages are never taken for one capture.
+    """
+    parts = (source, url, fetched_at.isoformat(), record_id or content_hash(text).hex())
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=16).digest()
 
 

@@ -114,14 +114,16 @@ class _FileReading:
 
     def _text_documents(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         rows, schema = batch.num_rows, DOCUMENTS.arrow
-        urls, ids, moments = (batch.column(name).to_pylist() for name in ("url", "record_id", "fetched_at"))
+        urls, ids, moments, texts = (
+            batch.column(name).to_pylist() for name in ("url", "record_id", "fetched_at", "text")
+        )
         doc_ids = [
-            doc_id_of(self.source, url, moment, None) if own is None else doc_id_of_text(self.source, own)
-            for url, own, moment in zip(urls, ids, moments, strict=True)
+            doc_id_of(self.source, url, moment, None, text) if own is None else doc_id_of_text(self.source, own)
+            for url, own, moment, text in zip(urls, ids, moments, texts, strict=True)
         ]
         arrays = {name: pa.nulls(rows, schema.field(name).type) for name in schema.names}
         arrays |= {name: batch.column(name) for name in ("record_id", "url", "text", "crawl_date", "fetched_at")}
-        languages = [detect_language(text) for text in batch.column("text").to_pylist()]
+        languages = [detect_language(text) for text in texts]
         arrays |= {
             "language": pa.array(languages, pa.string()),
             "truncated": pa.array([False] * rows),
@@ -135,7 +137,9 @@ class _FileReading:
         found = judge_record(record, self.settings, self.rules)
         if isinstance(found, Document):
             columns = found.columns
-            doc_id = doc_id_of(self.source, columns["url"], columns["fetched_at"], columns["record_id"])
+            doc_id = doc_id_of(
+                self.source, columns["url"], columns["fetched_at"], columns["record_id"], columns["text"]
+            )
             rows.add(doc_id, archive=self.file.path, **columns)
             self.counts["documents"] += 1
         elif isinstance(found, Fetch):

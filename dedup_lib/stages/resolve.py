@@ -12,6 +12,7 @@ from dedup_lib.clustering.order import moment
 from dedup_lib.clustering.verify import exact_similarities
 from dedup_lib.config.settings import ResolveSettings
 from dedup_lib.signatures import Scheme
+from dedup_lib.stages import TextsOf
 
 UndoneRule = Callable[
     [str, str], str
@@ -20,7 +21,12 @@ _IDENTITY = ("doc_id", "canonical_url", "crawl_date", "wins", "duplicate_of", "c
 
 
 def resolve(
-    documents: DataFrame, settings: ResolveSettings, scheme: Scheme, undone_rule: UndoneRule, cut: Cut
+    documents: DataFrame,
+    texts_of: TextsOf,
+    settings: ResolveSettings,
+    scheme: Scheme,
+    undone_rule: UndoneRule,
+    cut: Cut,
 ) -> DataFrame:
     """One row per capture, in the columns of the table `identities`.
 
@@ -35,7 +41,7 @@ def resolve(
     keys = captures.groupBy("url_key").agg(F.count("*").alias("captures")).where("captures > 1").select("url_key")
     alone = captures.join(keys, "url_key", "left_anti").select(*_named(F.col("policy_url")))
     shared = cut(captures.join(keys, "url_key", "left_semi"), "shared-keys")
-    return alone.unionAll(_resolve_shared(shared, documents, settings, scheme, undone_rule, cut))
+    return alone.unionAll(_resolve_shared(shared, texts_of, settings, scheme, undone_rule, cut))
 
 
 def _precedence() -> Column:
@@ -64,7 +70,7 @@ def _with_first(frame: DataFrame, *group: str) -> DataFrame:
 
 
 def _resolve_shared(
-    shared: DataFrame, documents: DataFrame, settings: ResolveSettings, scheme: Scheme, undone: UndoneRule, cut: Cut
+    shared: DataFrame, texts_of: TextsOf, settings: ResolveSettings, scheme: Scheme, undone: UndoneRule, cut: Cut
 ) -> DataFrame:
     grouped = _with_first(shared, "url_key")
     is_first = F.col("doc_id") == F.col("first.doc_id")
@@ -72,9 +78,7 @@ def _resolve_shared(
     judged = grouped.withColumn("agrees", is_first | agrees)
 
     def texts(needed: DataFrame) -> DataFrame:
-        named = needed.withColumnRenamed("item", "doc_id")
-        found = documents.select("doc_id", "text").join(named, "doc_id", "inner")
-        return found.withColumnRenamed("doc_id", "item")
+        return texts_of(needed.withColumnRenamed("item", "doc_id")).withColumnRenamed("doc_id", "item")
 
     open_pairs = judged.where("not agrees").select(F.col("first.doc_id").alias("anchor"), F.col("doc_id").alias("item"))
     alike = (

@@ -7,12 +7,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from dedup_lib.signatures import Scheme, sign_texts
+from dedup_lib.stages import Scan
 from dedup_lib.tables.schemas import SIGNATURES
 
 _CARRIED = ("doc_id", "url", "url_key", "crawl_date", "fetched_at", "content_hash", "url_scheme")
 
 
-def sign(documents: DataFrame, identities: DataFrame, scheme: Scheme) -> DataFrame:
+def sign(documents: Scan, identities: DataFrame, scheme: Scheme) -> DataFrame:
     """One row per winning capture, in the columns of the table `signatures`.
 
     Texts are signed where they lie and only signatures are shuffled, since a signature is smaller than its text;
@@ -30,6 +31,6 @@ def sign(documents: DataFrame, identities: DataFrame, scheme: Scheme) -> DataFra
             columns["scheme"] = pa.array([name] * batch.num_rows, pa.string())
             yield pa.RecordBatch.from_arrays([columns[field.name] for field in arrow], schema=arrow)
 
-    signed = documents.select(*_CARRIED, "text").mapInArrow(sign_batches, schema)
+    signed = documents([*_CARRIED, "text"], sign_batches, schema)
     winners = identities.where("wins").select("doc_id", "canonical_url")
     return signed.join(winners, "doc_id", "inner").select(*SIGNATURES.names)

@@ -120,6 +120,10 @@ class LocalObjects:
         target.parent.mkdir(parents=True, exist_ok=True)
         return target.open("xb")
 
+    def open(self, path: str) -> BinaryIO:
+        """A stored object, open for reading."""
+        return self.local_path(path).open("rb")
+
     def size(self, path: str) -> int | None:
         """Bytes of a file, or None if there is none."""
         target = self.local_path(path)

@@ -11,7 +11,7 @@ URL = Column("url", pa.string(), "the URL as captured", True)
 URL_KEY = Column("url_key", pa.string(), "what resolve groups by: policy_url without scheme and trailing slash", True)
 CANONICAL_URL = Column("canonical_url", pa.string(), "the settled name of the page", True)
 CRAWL_DATE = Column("crawl_date", pa.date32(), "the day of the capture, UTC", True)
-FETCHED_AT = Column("fetched_at", TIMESTAMP, "the moment of the capture, UTC; null where only the day is known")
+FETCHED_AT = Column("fetched_at", TIMESTAMP, "the moment of the capture, UTC; midnight where only the day is known")
 HTTP_STATUS = Column("http_status", pa.int32(), "the HTTP status; null for tables of text")
 CONTENT_HASH = Column("content_hash", DIGEST, "SHA-256 of the normalised text, 32 bytes", True)
 ARCHIVE = Column("archive", pa.string(), "the input file", True)
@@ -92,7 +92,7 @@ ARCHIVES = Table(
     "one row per input file: its verdict and what its records became",
     (
         ARCHIVE,
-        Column("verdict", pa.string(), "complete, truncated, damaged, empty, not_an_archive", True),
+        Column("verdict", pa.string(), "complete, truncated, damaged, empty, not an archive", True),
         Column("bytes", pa.int64(), "size of the file", True),
         Column("records", pa.map_(pa.string(), pa.int64()), "records by type", True),
         Column("documents", pa.int64(), "records that became documents", True),
@@ -138,7 +138,7 @@ SIGNATURES = Table(
         Column("simhash_weakest", pa.binary(), "the 16 bit positions most likely to flip, weakest first"),
         Column("minhash", pa.binary(), "the low 16 (or 32) bits of each permutation's minimum, little-endian"),
         Column("bands", pa.list_(pa.int64()), "one key per band; empty below one shingle", True),
-        Column("shingles", pa.int32(), "number of windows of consecutive words, repetitions counted; 0: exact lane only", True),
+        Column("shingles", pa.int32(), "windows of consecutive words, repetitions counted; 0: exact lane only", True),
         Column("scheme", pa.string(), "what shaped the signature: words, shingles, hash, permutations, bands", True),
         URL_SCHEME,
     ),
@@ -159,7 +159,11 @@ CLUSTERS = Table(
         Column("cluster_id", DIGEST, "doc_id of the cluster's first anchor", True),
         Column("reason", pa.string(), REASONS, True),
         Column("duplicate_of", DIGEST, "doc_id of the document it lost to, which its layer kept; null for kept"),
-        Column("similarity", pa.float64(), "Jaccard to duplicate_of; null for `url` and for kept"),
+        Column(
+            "similarity",
+            pa.float64(),
+            "Jaccard to duplicate_of: exact within 3 standard errors of the threshold, else estimated; null for `url`, kept",
+        ),
         Column("representative_id", DIGEST, "doc_id of the finally kept document", True),
         Column("cluster_size", pa.int64(), "captures in the cluster", True),
     ),

@@ -1,14 +1,14 @@
 """What tests of Spark functions share: a cut, settings for the time of a test, and small frames."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-ONE_PARTITION_EACH = "spark.sql.adaptive.coalescePartitions.enabled"  # true makes one of all small partitions
+COALESCE = "spark.sql.adaptive.coalescePartitions.enabled"  # true makes one of all small partitions
 
 
 def parquet_cut(folder: Path) -> Callable[[DataFrame, str], DataFrame]:
@@ -23,10 +23,18 @@ def parquet_cut(folder: Path) -> Callable[[DataFrame, str], DataFrame]:
     return cut
 
 
-@contextmanager
-def shuffle_partitions(spark: SparkSession, number: int) -> Iterator[None]:
+def shuffle_partitions(spark: SparkSession, number: int) -> AbstractContextManager[None]:
     """Every shuffle gives this many partitions, however small they are."""
-    wanted = {"spark.sql.shuffle.partitions": str(number), ONE_PARTITION_EACH: "false"}
+    return _set_for_now(spark, {"spark.sql.shuffle.partitions": str(number), COALESCE: "false"})
+
+
+def few_rows(spark: SparkSession) -> AbstractContextManager[None]:
+    """What is quickest for a handful of rows: one partition, planned once."""
+    return _set_for_now(spark, {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"})
+
+
+@contextmanager
+def _set_for_now(spark: SparkSession, wanted: dict[str, str]) -> Iterator[None]:
     before = {name: spark.conf.get(name) for name in wanted}
     for name, value in wanted.items():
         spark.conf.set(name, value)

@@ -1,4 +1,5 @@
 import random
+from itertools import pairwise
 
 import pyarrow as pa
 import pytest
@@ -39,7 +40,7 @@ def batches_of(rows, borders):
         pa.schema([("key", pa.int64()), ("item", pa.int64())])
     )
     places = [0, *sorted(min(border, len(rows)) for border in borders), len(rows)]
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in pairwise(places):
         yield pa.RecordBatch.from_pydict(table.slice(start, end - start).to_pydict(), schema=table.schema)
 
 

@@ -9,6 +9,8 @@ from dedup_lib.clustering.order import moment, priority_order
 
 from .sessions import frame_of
 
+pytestmark = pytest.mark.usefixtures("module_with_few_rows")
+
 COLUMNS = {
     "doc_id": pa.binary(),
     "truncated": pa.bool_(),

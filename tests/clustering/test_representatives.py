@@ -14,10 +14,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
-from dedup_lib.clustering.representatives import cluster_captures, list_aliases, pick_representatives, settle_items
-from dedup_lib.tables.schemas import CLUSTERS, DOCUMENT_COLUMNS, IDENTITIES, REPRESENTATIVES
+from dedup_lib.clustering.representatives import cluster_captures, describe_kept, list_aliases, settle_items
+from dedup_lib.tables.schemas import CLUSTERS, DOCUMENTS, IDENTITIES, REPRESENTATIVES
 
 from .sessions import frame_of, tuples
+
+pytestmark = pytest.mark.usefixtures("module_with_few_rows")
 
 DAY = date(2024, 5, 1)
 ITEMS = [(0, b"d0", 0), (1, b"d1", 0), (2, b"d2", 2), (3, b"d3", 2), (4, b"d4", 4)]
@@ -98,16 +100,11 @@ def test_aliases_are_the_other_captures_by_doc_id_and_no_more_than_the_limit(clu
     assert tuples(list_aliases(clusters, limit)) == ([(b"d0", expected)] if expected else [])
 
 
-def test_representatives_are_the_kept_documents_whole_with_what_they_stand_for(spark, clusters):
-    rows = [{"doc_id": name, "url": name.decode(), "text": f"text of {name.decode()}"} for name in CAPTURES]
-    schema = pa.schema([(column.name, column.type) for column in DOCUMENT_COLUMNS])
-    documents = spark.createDataFrame(pa.Table.from_pylist(rows, schema))
-    found = pick_representatives(documents, clusters, aliases_per_row=2)
-    assert [(field.name, field.dataType) for field in found.schema] == [
-        (field.name, field.dataType) for field in REPRESENTATIVES.spark
-    ]
-    shown = found.select("doc_id", "text", "canonical_url", "cluster_id", "cluster_size", "alias_count", "aliases")
-    assert tuples(shown) == [
-        (b"d0", "text of d0", "http://d0/", b"d0", 8, 7, [alias(b"d1", "exact"), alias(b"d2", "near")]),
-        (b"d4", "text of d4", "http://d4/", b"d4", 1, 0, []),
+def test_kept_documents_are_described_by_what_they_stand_for(clusters):
+    found = describe_kept(clusters, aliases_per_row=2)
+    added = [field for field in REPRESENTATIVES.spark if field.name == "doc_id" or field.name not in DOCUMENTS.names]
+    assert [(field.name, field.dataType) for field in found.schema] == [(one.name, one.dataType) for one in added]
+    assert tuples(found) == [
+        (b"d0", "http://d0/", b"d0", 8, 7, [alias(b"d1", "exact"), alias(b"d2", "near")]),
+        (b"d4", "http://d4/", b"d4", 1, 0, []),
     ]

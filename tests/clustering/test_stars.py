@@ -10,6 +10,8 @@ from dedup_lib.errors import CheckFailedError
 
 from .sessions import frame_of, tuples
 
+pytestmark = pytest.mark.usefixtures("module_with_few_rows")
+
 EDGES = st.sets(st.tuples(st.integers(0, 15), st.integers(0, 15)).filter(lambda edge: edge[0] < edge[1]), max_size=60)
 PAIR = {"anchor": pa.int64(), "item": pa.int64()}
 CHAIN = [(item, item + 1) for item in range(11)]  # 12 items

@@ -9,6 +9,8 @@ from dedup_lib.signatures import Scheme, estimate_jaccard, sign_texts
 from .sessions import frame_of, shuffle_partitions, tuples
 from .texts import pair_of_texts
 
+pytestmark = pytest.mark.usefixtures("module_with_few_rows")
+
 PAIR = {"anchor": pa.int64(), "item": pa.int64()}
 SCHEME = Scheme()
 # 200 to 240 shingles each, Jaccard from 0.70 to 0.91; 160 and 20 give 0.8 itself

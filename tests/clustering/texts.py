@@ -12,7 +12,10 @@ def words(number, seed, letters=LATIN):
 
 
 def pair_of_texts(shared, other, seed):
-    """Two texts that share `shared` shingles of five words and have `other` more each: J = shared / (shared + 2 other)."""
+    """Two texts with `shared` shingles of five words in common and `other` more each.
+
+    Their Jaccard is shared / (shared + 2 other).
+    """
     pool = words(shared + 4 + 2 * other, seed)
     start, rest = pool[: shared + 4], pool[shared + 4 :]
     return " ".join(start + rest[:other]), " ".join(start + rest[other:])

@@ -1,7 +1,19 @@
 import pytest
-from clustering.sessions import parquet_cut
+from clustering.sessions import few_rows, parquet_cut
 
 
 @pytest.fixture(scope="session")
 def cut(tmp_path_factory):
     return parquet_cut(tmp_path_factory.mktemp("cut"))
+
+
+@pytest.fixture
+def with_few_rows(spark):
+    with few_rows(spark):
+        yield
+
+
+@pytest.fixture(scope="module")
+def module_with_few_rows(spark):
+    with few_rows(spark):
+        yield

@@ -4,10 +4,13 @@ from clustering.texts import pair_of_texts, words
 
 from dedup_lib.config.settings import ClusterSettings
 from dedup_lib.signatures import Scheme
+from dedup_lib.stages import texts_in
 from dedup_lib.stages.checks import check_references, check_similarities
 from dedup_lib.tables.schemas import CLUSTERS
 
 from .rows import START, document, documents_frame
+
+pytestmark = pytest.mark.usefixtures("module_with_few_rows")
 
 
 def row(doc_id, reason, duplicate_of, stands, size, similarity=None):
@@ -129,7 +132,7 @@ def checked(spark, cut, documents):
                 row(name + b"\1", "near", name + b"\0", name + b"\0", 2, 0.9),
             ]
         clusters = spark.createDataFrame(pa.Table.from_pylist(rows, CLUSTERS.arrow))
-        return check_similarities(clusters, documents, ClusterSettings(**settings), Scheme(), cut)
+        return check_similarities(clusters, texts_in(documents), ClusterSettings(**settings), Scheme(), cut)
 
     return check
 

@@ -10,10 +10,11 @@ from signatures.reference import jaccard, reference_shingles
 
 from dedup_lib.config.settings import ClusterSettings
 from dedup_lib.signatures import Scheme, sign_texts
+from dedup_lib.stages import scan_of, texts_in
 from dedup_lib.stages.checks import check_references, check_similarities
 from dedup_lib.stages.cluster import cluster
 from dedup_lib.stages.sign import sign
-from dedup_lib.tables.schemas import CLUSTERS, IDENTITIES, REPRESENTATIVES, SIGNATURES
+from dedup_lib.tables.schemas import CLUSTERS, IDENTITIES, SIGNATURES
 
 from .corpus import corpus, earliest_first, identities_of, latest_first, reference_funnel
 from .rows import by_id, document, documents_frame
@@ -34,7 +35,13 @@ def clustered(spark, cut, rows, lost=(), seed=None, **settings):
     signatures = spark.createDataFrame(pa.table(columns, schema=SIGNATURES.arrow).take(pa.array(order, pa.int64())))
     names = identities_of(rows, lost)
     identities = frame_of(spark, IDENTITIES.arrow, dice.sample(names, len(names)))
-    return cluster(documents_frame(spark, rows, seed), identities, signatures, ClusterSettings(**settings), SCHEME, cut)
+    documents = documents_frame(spark, rows, seed)
+    return run_stage(documents, identities, signatures, ClusterSettings(**settings), cut)
+
+
+def run_stage(documents, identities, signatures, settings, cut):
+    """The stage on tables as they lie in a store, documents without their texts."""
+    return cluster(documents.drop("text"), texts_in(documents), identities, signatures, settings, SCHEME, cut)
 
 
 def fates_of(result):
@@ -46,8 +53,10 @@ def fates_of(result):
 def result(spark, cut):
     documents = cut(documents_frame(spark, ROWS), "documents")
     identities = cut(frame_of(spark, IDENTITIES.arrow, identities_of(ROWS, LOST)), "identities")
-    signatures = cut(sign(documents, identities, SCHEME), "signatures")
-    return cluster(documents, identities, signatures, ClusterSettings(), SCHEME, cut)
+    signatures = cut(sign(scan_of(documents), identities, SCHEME), "signatures")
+    with shuffle_partitions(spark, 1):
+        made = run_stage(documents, identities, signatures, ClusterSettings(), cut)
+        return made._replace(kept=cut(made.kept, "kept"))
 
 
 @pytest.fixture(scope="module")
@@ -89,38 +98,36 @@ def test_clusters_have_the_columns_of_the_table_and_are_named_and_sized_by_their
         assert row["cluster_size"] == sizes[row["representative_id"]]
 
 
-def test_representatives_are_the_kept_documents_with_their_texts_and_aliases(result, expected):
-    assert [(field.name, field.dataType) for field in result.representatives.schema] == [
-        (field.name, field.dataType) for field in REPRESENTATIVES.spark
-    ]
-    found = by_id(result.representatives)
+def test_kept_documents_are_described_with_sizes_and_aliases(result, expected):
+    found = by_id(result.kept)
     kept = {row["doc_id"]: row for row in ROWS if expected[row["doc_id"]][0] == "kept"}
     assert set(found) == set(kept)
     sizes = Counter(rep for *_, rep in expected.values())
     reasons = {name: sorted(fate[0] for fate in expected.values() if fate[3] == name) for name in kept}
     for name, row in found.items():
-        assert row["text"] == kept[name]["text"]
+        assert (row["canonical_url"], row["cluster_id"]) == (kept[name]["policy_url"], name)
         assert (row["cluster_size"], row["alias_count"]) == (sizes[name], sizes[name] - 1)
         assert sorted(["kept", *(alias["reason"] for alias in row["aliases"])]) == reasons[name]
 
 
 def test_the_checks_of_the_run_hold(spark, cut, result):
     assert check_references(result.clusters) == []
-    documents = documents_frame(spark, ROWS)
-    failures, checked, lowest = check_similarities(result.clusters, documents, ClusterSettings(), SCHEME, cut)
+    texts_of = texts_in(documents_frame(spark, ROWS))
+    failures, checked, lowest = check_similarities(result.clusters, texts_of, ClusterSettings(), SCHEME, cut)
     assert failures == []
     assert checked == result.clusters.where("reason = 'near'").count()
     assert 0.85 <= lowest < 0.86  # the chains
 
 
-@pytest.mark.parametrize(("partitions", "driver_edges"), [(1, 1000), (4, 0), (13, 5)])
+@pytest.mark.parametrize(("partitions", "driver_edges"), [(4, 0), (13, 5)])
 def test_rows_are_identical_whatever_the_partitions_and_the_order_of_input(
     spark, cut, result, partitions, driver_edges
 ):
+    """`result` was made with 1 partition and all edges on the driver."""
     with shuffle_partitions(spark, partitions):
         again = clustered(spark, cut, ROWS, LOST, seed=partitions, driver_edges=driver_edges)
         assert tuples(again.clusters) == tuples(result.clusters)
-        assert tuples(again.representatives) == tuples(result.representatives)
+        assert tuples(again.kept) == tuples(result.kept)
 
 
 def test_with_another_priority_others_stay(spark, cut, expected):
@@ -132,12 +139,12 @@ def test_with_another_priority_others_stay(spark, cut, expected):
     assert found == {name: (reason, lost_to, rep) for name, (reason, lost_to, _, rep) in latest.items()}
 
 
-def test_without_documents_there_are_no_clusters(spark, cut):
+def test_without_documents_there_are_no_clusters(spark, cut, with_few_rows):
     none = clustered(spark, cut, [])
-    assert tuples(none.clusters) == tuples(none.representatives) == tuples(none.near.edges) == []
+    assert tuples(none.clusters) == tuples(none.kept) == tuples(none.near.edges) == []
 
 
-def test_documents_that_are_all_identical_are_one_cluster(spark, cut):
+def test_documents_that_are_all_identical_are_one_cluster(spark, cut, with_few_rows):
     text = " ".join(words(40, 1))
     rows = [document(bytes([number]), f"http://a.org/{number}", text) for number in range(1, 8)]
     one = clustered(spark, cut, rows, aliases_per_row=3)
@@ -145,12 +152,12 @@ def test_documents_that_are_all_identical_are_one_cluster(spark, cut):
         b"\1": ("kept", None, b"\1"),
         **{bytes([number]): ("exact", b"\1", b"\1") for number in range(2, 8)},
     }
-    (kept,) = one.representatives.toArrow().to_pylist()
+    (kept,) = one.kept.toArrow().to_pylist()
     assert (kept["cluster_size"], kept["alias_count"]) == (7, 6)
     assert [alias["url"] for alias in kept["aliases"]] == [f"http://a.org/{number}" for number in (2, 3, 4)]
 
 
-def test_documents_too_short_for_bands_are_compared_by_content_alone(spark, cut):
+def test_documents_too_short_for_bands_are_compared_by_content_alone(spark, cut, with_few_rows):
     texts = [b"same few words", b"Same few  words", b"same few words!", b"other"]
     rows = [document(bytes([n]), f"http://a.org/{n}", text.decode()) for n, text in enumerate(texts)]
     found = fates_of(clustered(spark, cut, rows))
@@ -163,7 +170,7 @@ def test_documents_too_short_for_bands_are_compared_by_content_alone(spark, cut)
 
 
 @pytest.mark.parametrize("verify", ["estimate", "none"])
-def test_without_exact_verification_near_ones_are_found_and_marked_as_estimated(spark, cut, verify):
+def test_without_exact_verification_near_ones_are_found_and_marked_as_estimated(spark, cut, with_few_rows, verify):
     pool = words(60, 1)
     texts = [" ".join(pool), " ".join([*pool[:-2], "and", "more"]), " ".join(words(60, 2))]
     rows = [document(bytes([n]), f"http://a.org/{n}", text) for n, text in enumerate(texts)]

@@ -7,6 +7,8 @@ from dedup_lib.tables.schemas import ARCHIVES
 
 from .rows import document, documents_frame
 
+pytestmark = pytest.mark.usefixtures("module_with_few_rows")
+
 PLACES = [  # doc_id, archive, offset
     (b"twice", "b.warc", 0),
     (b"twice", "a.warc", 700),

@@ -5,6 +5,7 @@ from clustering.sessions import frame_of
 from clustering.texts import words
 
 from dedup_lib.signatures import Scheme, sign_texts
+from dedup_lib.stages import scan_of
 from dedup_lib.stages.sign import sign
 from dedup_lib.tables.schemas import IDENTITIES, SIGNATURES
 
@@ -29,7 +30,7 @@ NAMES = [
 
 
 def signed_under(spark, scheme):
-    frame = sign(documents_frame(spark, DOCUMENTS), frame_of(spark, IDENTITIES.arrow, NAMES), scheme)
+    frame = sign(scan_of(documents_frame(spark, DOCUMENTS)), frame_of(spark, IDENTITIES.arrow, NAMES), scheme)
     assert [(field.name, field.dataType) for field in frame.schema] == [
         (field.name, field.dataType) for field in SIGNATURES.spark
     ]
@@ -85,7 +86,7 @@ def test_moments_are_the_same_in_a_session_of_another_zone(spark, signed):
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:
-        elsewhere = by_id(sign(documents_frame(spark, DOCUMENTS), frame_of(spark, IDENTITIES.arrow, NAMES), Scheme()))
+        elsewhere = signed_under(spark, Scheme())
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)
     assert elsewhere[b"a"]["fetched_at"] == START  # an aware datetime: the moment counts, not how it is written

@@ -1,0 +1,1 @@
+"""The product from outside: its command line, and the files it publishes."""
