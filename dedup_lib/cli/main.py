@@ -16,8 +16,8 @@ from dedup_lib import __version__
 from dedup_lib.cli.commands import Options, as_json, run_stages
 from dedup_lib.cli.demo import run_demo
 from dedup_lib.cli.looks import evaluate_command, paths_command, sample_command, status_command
-from dedup_lib.errors import CheckFailedError, CrawlDedupError
-from dedup_lib.evaluation import InputError, UsageError, render_evaluation
+from dedup_lib.errors import CheckFailedError, CrawlDedupError, InputError, UsageError
+from dedup_lib.evaluation import render_evaluation
 from dedup_lib.tables.schemas import STAGES
 
 STOPPED = 130  # what a shell reports of a command that Ctrl-C has ended

@@ -162,7 +162,7 @@ CLUSTERS = Table(
         Column(
             "similarity",
             pa.float64(),
-            "Jaccard to duplicate_of: exact within 3 standard errors of the threshold, else estimated; null for `url`, kept",
+            "Jaccard to duplicate_of, estimated where that decides; null for `url`, kept",
         ),
         Column("representative_id", DIGEST, "doc_id of the finally kept document", True),
         Column("cluster_size", pa.int64(), "captures in the cluster", True),
