@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from dedup_lib.archives import InputFile, expand_inputs
+from dedup_lib.archives import InputFile, expand_inputs, read_texts
 from dedup_lib.cli.context import Job, Request, rules_of, scheme_of
 from dedup_lib.cli.steps import run_stage
 from dedup_lib.config import load_settings, settings_record
@@ -84,6 +84,7 @@ def _request(options: Options, reads_inputs: bool) -> Request:
         if not options.inputs:
             raise UsageError("no input was given: name WARC files, tables of text, folders or globs with --input")
         files = expand_inputs(options.inputs)
+        _try_tables(files, _day(options.crawl_date))
     elif options.inputs:
         raise UsageError("--input is read by extract and run only")
     return Request(
@@ -94,6 +95,13 @@ def _request(options: Options, reads_inputs: bool) -> Request:
         options.replace,
         options.config.resolve().parent if options.config else None,
     )
+
+
+def _try_tables(files: Sequence[InputFile], crawl_date: date | None) -> None:
+    """Reads a row of each table of text: one that lacks a column is told at once, and not by a task of Spark's."""
+    for file in files:
+        if file.kind == "texts":
+            next(read_texts(file.path, crawl_date, max_rows=1), None)
 
 
 def _day(text: str | None) -> date | None:

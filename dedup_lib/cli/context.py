@@ -16,7 +16,7 @@ from dedup_lib.signatures import Scheme
 from dedup_lib.stages import Scan
 from dedup_lib.tables.columns import Table
 from dedup_lib.tables.published import TableEntry
-from dedup_lib.tables.read import read_entry, read_table, table_entry
+from dedup_lib.tables.read import load_entry, read_entry, read_table, table_entry
 from dedup_lib.tables.runs import RunFile
 from dedup_lib.tables.scan import place_rows, rows_reader, scan_entry, with_columns
 from dedup_lib.tables.schemas import DOCUMENTS, REPRESENTATIVES
@@ -107,6 +107,10 @@ class Job:
     def staged(self, entry: TableEntry, table: Table) -> DataFrame:
         """A table that was written in this run and is not yet finished."""
         return read_entry(self.spark, self.request.root, entry, table)
+
+    def local(self, entry: TableEntry, table: Table) -> pa.Table:
+        """A table of one row per input file, on the driver."""
+        return load_entry(self.request.root, entry, table)
 
     def write(self, frame: DataFrame, table: Table) -> TableEntry:
         """Writes a table into the folder of this run."""

@@ -1,12 +1,16 @@
 """What each stage reads, calls, writes and checks."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from dedup_lib.cli.context import Job
+from dedup_lib.clustering.representatives import describe_kept
 from dedup_lib.errors import CheckFailedError
 from dedup_lib.stages.checks import check_references, check_similarities
 from dedup_lib.stages.cluster import cluster
@@ -43,8 +47,8 @@ def make_extract(job: Job) -> tuple[Tables, Counts]:
     folders = {table.name: job.work.table_folder(table.name) for table in tables}
     numbers = job.spark.range(0, len(packs), 1, len(packs))
     made = write_tagged(numbers, reading, tables, folders, request.root)
-    repeats = job.cut(count_repeats(job.staged(made["documents"], DOCUMENTS)), "repeats")
-    if not repeats.isEmpty():
+    repeats = count_repeats(job.staged(made["documents"], DOCUMENTS))
+    if repeats.count():
         documents, archives = collapse_repeats(
             job.staged(made["documents"], DOCUMENTS), job.staged(made["archives"], ARCHIVES), repeats
         )
@@ -60,24 +64,30 @@ def make_extract(job: Job) -> tuple[Tables, Counts]:
 
 
 def _extract_counts(job: Job, made: Tables) -> Counts:
-    archives = job.staged(made["archives"], ARCHIVES)
+    """The funnel of the stage, from the table `archives` alone: it has one row per input file."""
+    archives = job.local(made["archives"], ARCHIVES)
     names = ("bytes", "documents", "repeated", "fetches", "rejects", "skipped", "faults")
-    totals = archives.agg(*[F.sum(name).alias(name) for name in names]).collect()[0].asDict()  # one row
-    by_type = archives.select(F.explode("records")).groupBy("key").agg(F.sum("value").alias("count"))
-    counts = {name: int(totals[name] or 0) for name in names}
+    counts = {name: pc.sum(archives.column(name)).as_py() or 0 for name in names}
     pages = counts["documents"] + counts["repeated"] + counts["fetches"] + counts["rejects"]
-    fetches, rejects = job.staged(made["fetches"], FETCHES), job.staged(made["rejects"], REJECTS)
     return {
-        "inputs": made["archives"].rows,
+        "inputs": archives.num_rows,
         "records": pages + counts["skipped"],
         "page_records": pages,
         **counts,
         "rejected": made["rejects"].rows,
-        "records_by_type": _by("key", by_type),
-        "fetches_by_kind": _by("kind", fetches.groupBy("kind").count()),
-        "rejects_by_reason": _by("reason", rejects.groupBy("reason").count()),
-        "verdicts": _by("verdict", archives.groupBy("verdict").count()),
+        "records_by_type": _total(archives, "records"),
+        "fetches_by_kind": _total(archives, "fetches_by_kind"),
+        "rejects_by_reason": _total(archives, "rejects_by_reason"),
+        "verdicts": dict(sorted(Counter(archives.column("verdict").to_pylist()).items())),
     }
+
+
+def _total(table: pa.Table, column: str) -> dict[str, int]:
+    """A column of maps, added up."""
+    total: Counter[str] = Counter()
+    for entries in table.column(column).to_pylist():
+        total.update(dict(entries))
+    return dict(sorted(total.items()))
 
 
 def _require_few_rejects(counts: Counts, most: float) -> None:
@@ -145,11 +155,9 @@ def make_cluster(job: Job) -> tuple[Tables, Counts]:
         scheme,
         job.cut,
     )
-    made = {
-        "clusters": job.write(result.clusters, CLUSTERS),
-        "representatives": job.write_representatives(result.kept),
-    }
+    made = {"clusters": job.write(result.clusters, CLUSTERS)}
     clusters = job.staged(made["clusters"], CLUSTERS)
+    made["representatives"] = job.write_representatives(describe_kept(clusters, settings.aliases_per_row))
     reasons = _by("reason", clusters.groupBy("reason").count())
     below, checked, lowest = check_similarities(clusters, job.texts_of, settings, scheme, job.cut)
     largest = clusters.agg(F.max("cluster_size")).collect()[0][0]  # one row

@@ -48,7 +48,9 @@ def _pair_with_firsts(
     return written
 
 
-def _pairing(anchors: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def pairing(anchors: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function that pairs rows (key, item), sorted, with the first `anchors` of their key, across batches."""
+
     def pair(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         state = np.zeros(2 + anchors, np.int64)
         for batch in batches:
@@ -71,7 +73,7 @@ def pair_in_buckets(rows: DataFrame, anchors: int) -> DataFrame:
     `rows` has one row per (key, item). A key with one item gives nothing.
     """
     sorted_rows = rows.select("key", "item").repartition("key").sortWithinPartitions("key", "item")
-    return sorted_rows.mapInArrow(_pairing(anchors), BUCKET_ROWS)
+    return sorted_rows.mapInArrow(pairing(anchors), BUCKET_ROWS)
 
 
 def bucket_members(buckets: DataFrame) -> DataFrame:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from dedup_lib.clustering import Cut
-from dedup_lib.clustering.candidates import band_rows, bucket_members, distinct_pairs, pair_in_buckets
+from dedup_lib.clustering.buckets import pair_with_first
+from dedup_lib.clustering.candidates import bucket_members, distinct_pairs, pair_in_buckets
 from dedup_lib.clustering.stars import assign_stars, removed_items
 from dedup_lib.clustering.verify import Texts, verify_pairs
 from dedup_lib.config.settings import ClusterSettings
@@ -33,7 +34,7 @@ def cluster_near(
     items that are still kept, with the first `anchors_per_key` of each key, and leaves out pairs already tested;
     passes end when one finds no new edge.
     """
-    buckets = cut(pair_in_buckets(band_rows(contents, "bands"), 1), "buckets")
+    buckets = cut(pair_with_first(contents, "bands"), "buckets")
     members = bucket_members(buckets)
     tested = cut(distinct_pairs(buckets), "pairs")
     edges = cut(verify_pairs(tested, contents, texts, settings, scheme, cut), "edges")

@@ -10,17 +10,16 @@ from dedup_lib.clustering.exact import group_exact
 from dedup_lib.clustering.near import NearClusters, cluster_near
 from dedup_lib.clustering.order import priority_order
 from dedup_lib.clustering.ranks import rank_items
-from dedup_lib.clustering.representatives import cluster_captures, describe_kept, settle_items
+from dedup_lib.clustering.representatives import cluster_captures, settle_items
 from dedup_lib.config.settings import ClusterSettings
 from dedup_lib.signatures import Scheme
 from dedup_lib.stages import TextsOf
 
 
 class ClusterResult(NamedTuple):
-    """`clusters` is the table; `kept` is what `representatives` adds to the documents; `near` tells how it came."""
+    """`clusters` is the table; `near` tells how the near duplicates in it were found."""
 
     clusters: DataFrame
-    kept: DataFrame
     near: NearClusters
 
 
@@ -52,5 +51,4 @@ def cluster(
 
     near = cluster_near(contents, texts, settings, scheme, cut)
     settled = settle_items(items, near.stars)
-    clusters = cut(cluster_captures(documents, identities, settled), "clusters")
-    return ClusterResult(clusters, describe_kept(clusters, settings.aliases_per_row), near)
+    return ClusterResult(cluster_captures(documents, identities, settled), near)

@@ -71,6 +71,8 @@ class _FileReading:
     settings: ExtractSettings
     rules: UrlRules
     counts: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
     fetches: list[dict[str, Any]] = field(default_factory=list)
     rejects: list[dict[str, Any]] = field(default_factory=list)
 
@@ -144,6 +146,7 @@ class _FileReading:
             self.counts["documents"] += 1
         elif isinstance(found, Fetch):
             self.counts["fetches"] += 1
+            self.kinds[found.kind] += 1
             self.fetches.append(
                 {
                     "url": record.target_uri,
@@ -160,6 +163,7 @@ class _FileReading:
 
     def _reject(self, offset: int, url: str | None, reason: str, detail: str, count_as: str = "rejects") -> None:
         self.counts[count_as] += 1
+        self.reasons[str(reason)] += 1
         self.rejects.append(
             {"archive": self.file.path, "archive_offset": offset, "url": url, "reason": str(reason), "detail": detail}
         )
@@ -182,9 +186,11 @@ class _FileReading:
             "archive": self.file.path,
             "verdict": verdict,
             "bytes": self.file.bytes,
-            "records": list(records.items()),
+            "records": sorted(records.items()),
             "repeated": 0,
             "skipped": sum(records.values()) - self.counts["records"],
+            "fetches_by_kind": sorted(self.kinds.items()),
+            "rejects_by_reason": sorted(self.reasons.items()),
             **{name: self.counts[name] for name in ("documents", "fetches", "rejects", "faults")},
         }
         return "archives", pa.RecordBatch.from_pylist([row], schema=ARCHIVES.arrow)

@@ -81,8 +81,11 @@ def _resolve_shared(
         return texts_of(needed.withColumnRenamed("item", "doc_id")).withColumnRenamed("doc_id", "item")
 
     open_pairs = judged.where("not agrees").select(F.col("first.doc_id").alias("anchor"), F.col("doc_id").alias("item"))
+    open_pairs = cut(open_pairs, "same-key-pairs")
+    if open_pairs.isEmpty():  # as in most snapshots: every variant of a URL had the same text
+        return _same_pages(judged.drop("agrees").withColumn("same_page", F.lit(True)))
     alike = (
-        exact_similarities(cut(open_pairs, "same-key-pairs"), texts, scheme)
+        exact_similarities(open_pairs, texts, scheme)
         .where(F.col("similarity") >= settings.threshold)
         .select(F.col("item").alias("doc_id"), F.lit(True).alias("alike"))
     )

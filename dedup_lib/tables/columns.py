@@ -13,12 +13,22 @@ DIGEST = pa.binary()  # digests and ids are bytes, not hex: half the size
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its Arrow type and what it means. `required` columns hold no nulls."""
+    """One column: its Arrow type and what it means.
+
+    `required` columns hold no nulls. Values of `distinct` columns seldom repeat within a file, so that Parquet need
+    not try a dictionary; ids, digests and band keys are so in any case.
+    """
 
     name: str
     type: Any
     meaning: str
     required: bool = False
+    distinct: bool = False
+
+    @property
+    def uses_dictionary(self) -> bool:
+        """Whether Parquet should try a dictionary."""
+        return not (self.distinct or pa.types.is_binary(self.type) or pa.types.is_nested(self.type))
 
 
 @dataclass(frozen=True)

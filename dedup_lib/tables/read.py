@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from dedup_lib.errors import InputError, SchemeMismatchError, UsageError
@@ -51,6 +53,16 @@ def read_entry(spark: SparkSession, root: str | Path, entry: TableEntry, table: 
     # A list of files is no partitioned tree: source, snapshot and run do not become columns.
     reader = spark.read.schema(table.spark).option("mergeSchema", "false")
     return reader.parquet(*(objects.pattern(file.path) for file in entry.files))
+
+
+def load_entry(root: str | Path, entry: TableEntry, table: Table) -> pa.Table:
+    """The rows of an entry as an Arrow table on the driver: for tables that do not grow with the corpus."""
+    objects = objects_at(root)
+    parts = [table.arrow.empty_table()]
+    for file in entry.files:
+        with objects.open(file.path) as stream:
+            parts.append(pq.ParquetFile(stream).read().select(table.names).cast(table.arrow))
+    return pa.concat_tables(parts)
 
 
 def published_files(root: str | Path, table: str) -> list[str]:

@@ -7,9 +7,11 @@ from dedup_lib.tables.columns import DIGEST, TIMESTAMP, Column, Table
 DOC_ID = Column(
     "doc_id", DIGEST, "16 bytes that identify a capture: a hash of what it is, never of where it lies", True
 )
-URL = Column("url", pa.string(), "the URL as captured", True)
-URL_KEY = Column("url_key", pa.string(), "what resolve groups by: policy_url without scheme and trailing slash", True)
-CANONICAL_URL = Column("canonical_url", pa.string(), "the settled name of the page", True)
+URL = Column("url", pa.string(), "the URL as captured", True, distinct=True)
+URL_KEY = Column(
+    "url_key", pa.string(), "what resolve groups by: policy_url without scheme and trailing slash", True, distinct=True
+)
+CANONICAL_URL = Column("canonical_url", pa.string(), "the settled name of the page", True, distinct=True)
 CRAWL_DATE = Column("crawl_date", pa.date32(), "the day of the capture, UTC", True)
 FETCHED_AT = Column("fetched_at", TIMESTAMP, "the moment of the capture, UTC; midnight where only the day is known")
 HTTP_STATUS = Column("http_status", pa.int32(), "the HTTP status; null for tables of text")
@@ -21,10 +23,16 @@ REASONS = "kept, url, exact, near (a versioned list: 1)"
 
 DOCUMENT_COLUMNS = (
     DOC_ID,
-    Column("record_id", pa.string(), "the WARC-Record-ID, or the id of a table of text"),
+    Column("record_id", pa.string(), "the WARC-Record-ID, or the id of a table of text", distinct=True),
     URL,
-    Column("url_strict", pa.string(), "the URL as the parser writes it, no policy", True),
-    Column("policy_url", pa.string(), "the URL under the rules: an identity, never an address to fetch", True),
+    Column("url_strict", pa.string(), "the URL as the parser writes it, no policy", True, distinct=True),
+    Column(
+        "policy_url",
+        pa.string(),
+        "the URL under the rules: an identity, never an address to fetch",
+        True,
+        distinct=True,
+    ),
     URL_KEY,
     Column("declared_canonical", pa.string(), "policy_url of the page's rel=canonical where its structure holds"),
     CRAWL_DATE,
@@ -33,8 +41,14 @@ DOCUMENT_COLUMNS = (
     Column("content_type", pa.string(), "the media type as served, without parameters"),
     Column("charset", pa.string(), "the encoding the text was read in"),
     Column("language", pa.string(), "ISO 639 code, or `unknown`", True),
-    Column("title", pa.string(), "the page's title"),
-    Column("text", pa.string(), "the main text, one block per line; immutable, offsets into it are UTF-8 bytes", True),
+    Column("title", pa.string(), "the page's title", distinct=True),
+    Column(
+        "text",
+        pa.string(),
+        "the main text, one block per line; immutable, offsets into it are UTF-8 bytes",
+        True,
+        distinct=True,
+    ),
     Column("text_chars", pa.int32(), "length of text in code points", True),
     Column("truncated", pa.bool_(), "the crawler or the archive cut the page", True),
     CONTENT_HASH,
@@ -58,8 +72,8 @@ FETCHES = Table(
     "extract",
     "records that tell of a fetch but are no document",
     (
-        Column("url", pa.string(), "the URL as captured"),
-        Column("url_key", pa.string(), "its key under the URL rules"),
+        Column("url", pa.string(), "the URL as captured", distinct=True),
+        Column("url_key", pa.string(), "its key under the URL rules", distinct=True),
         FETCHED_AT,
         Column("kind", pa.string(), "redirect, error, not_modified, revisit, other_content_type", True),
         HTTP_STATUS,
@@ -78,7 +92,7 @@ REJECTS = Table(
     (
         ARCHIVE,
         OFFSET,
-        Column("url", pa.string(), "the URL, where known"),
+        Column("url", pa.string(), "the URL, where known", distinct=True),
         Column("reason", pa.string(), "one of a closed list (dedup_lib.archives)", True),
         Column("detail", pa.string(), "what was found"),
     ),
@@ -101,6 +115,8 @@ ARCHIVES = Table(
         Column("rejects", pa.int64(), "records that were rejected", True),
         Column("skipped", pa.int64(), "records of types that hold no page (request, metadata, warcinfo)", True),
         Column("faults", pa.int64(), "rejects that are no record: damage, garbage", True),
+        Column("fetches_by_kind", pa.map_(pa.string(), pa.int64()), "fetches by kind", True),
+        Column("rejects_by_reason", pa.map_(pa.string(), pa.int64()), "rejects and faults by reason", True),
     ),
     ("archive",),
     ("archive",),
@@ -152,7 +168,7 @@ CLUSTERS = Table(
     "one row per capture: kept, or a duplicate of what and why",
     (
         DOC_ID,
-        Column("record_id", pa.string(), "the WARC-Record-ID, or the id of a table of text"),
+        Column("record_id", pa.string(), "the WARC-Record-ID, or the id of a table of text", distinct=True),
         URL,
         CANONICAL_URL,
         CRAWL_DATE,

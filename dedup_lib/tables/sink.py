@@ -4,7 +4,7 @@ Attempts may be retried or run twice. Each writes files of its own name, and onl
 count (the manifest way of Iceberg): the result is right whichever attempt wins.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -33,14 +33,15 @@ TaggedFunction = Callable[[Iterator[pa.RecordBatch]], Iterable[Tagged]]
 class TaggedSink:
     """The function for mapInArrow that runs `function` and writes the batches it yields, each to its table.
 
-    Columns in: those of `function`. Columns out: FILES. `folders` and `schemas` are by table. An attempt that fails
-    removes its files.
+    Columns in: those of `function`. Columns out: FILES. `folders`, `schemas` and `dictionaries` (the columns for which
+    Parquet tries one) are by table. An attempt that fails removes its files.
     """
 
     objects: LocalObjects
     function: TaggedFunction
     folders: Mapping[str, str]
     schemas: Mapping[str, pa.Schema]
+    dictionaries: Mapping[str, Sequence[str]] = field(default_factory=dict)
     row_group_bytes: int = ROW_GROUP_BYTES
     file_bytes: int = FILE_BYTES
 
@@ -115,7 +116,12 @@ class _TableWriter:
             self.file = self.sink.objects.create(path)
             self.paths.append(path)
             self.writer = pq.ParquetWriter(
-                self.file, self.sink.schemas[self.table], compression="zstd", compression_level=3, write_page_index=True
+                self.file,
+                self.sink.schemas[self.table],
+                compression="zstd",
+                compression_level=3,
+                write_page_index=True,
+                use_dictionary=list(self.sink.dictionaries.get(self.table, ())),
             )
         group = pa.Table.from_batches(self.held)
         self.writer.write_table(group, row_group_size=group.num_rows)

@@ -150,7 +150,9 @@ class Workspace:
         """The same rows read back from the temporary folder: their lineage is cut. Gone when the workspace closes."""
         self._cuts += 1
         folder = f"{self.temporary_folder}/{require_id(name, 'cut')}-{self._cuts}"
-        frame.write.mode("errorifexists").option("compression", "zstd").parquet(self.objects.uri(folder))
+        writer = frame.write.mode("errorifexists").option("compression", "snappy")
+        # Ids and digests repeat too seldom for a dictionary to be worth trying.
+        writer.option("parquet.enable.dictionary", "false").parquet(self.objects.uri(folder))
         return frame.sparkSession.read.schema(frame.schema).parquet(self.objects.pattern(folder))
 
     def sweep(self) -> None:

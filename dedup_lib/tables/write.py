@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from dedup_lib.tables.columns import Table
+from dedup_lib.tables.columns import Column, Table
 from dedup_lib.tables.objects import LocalObjects, objects_at
 from dedup_lib.tables.published import FileEntry, TableEntry
 from dedup_lib.tables.sink import FILE_BYTES, FILES, ROW_GROUP_BYTES, TaggedFunction, TaggedSink
@@ -43,10 +44,18 @@ def write_frame(
     ordered = frame.select(*table.names).sortWithinPartitions(*table.order)
     writer = ordered.write.mode("errorifexists").option("compression", "zstd")
     writer = writer.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+    for column in table.columns:
+        if not column.uses_dictionary and not pa.types.is_map(column.type):
+            writer = writer.option(f"parquet.enable.dictionary#{_leaf(column)}", "false")
     if rows_per_file:
         writer = writer.option("maxRecordsPerFile", rows_per_file)
     writer.parquet(objects.uri(folder))
     return TableEntry.of([_file_entry(objects, path) for path in _keep_parquet(objects, folder)])
+
+
+def _leaf(column: Column) -> str:
+    """The name of a column's values as Parquet has it."""
+    return f"{column.name}.list.element" if pa.types.is_list(column.type) else column.name
 
 
 def write_tagged(
@@ -72,6 +81,7 @@ def write_tagged(
         function,
         {table.name: folders[table.name] for table in tables},
         {table.name: table.arrow for table in tables},
+        {table.name: [column.name for column in table.columns if column.uses_dictionary] for table in tables},
         row_group_bytes,
         file_bytes,
     )

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_lib.clustering.candidates import (
-    _pairing,
     band_rows,
     bucket_members,
     distinct_pairs,
     pair_in_buckets,
+    pairing,
 )
 
 from .sessions import frame_of, shuffle_partitions, tuples
@@ -45,7 +45,7 @@ def batches_of(rows, borders):
 
 
 def paired(rows, anchors, borders=()):
-    batches = _pairing(anchors)(batches_of(rows, borders))
+    batches = pairing(anchors)(batches_of(rows, borders))
     return sorted(tuple(row.values()) for batch in batches for row in batch.to_pylist())
 
 
@@ -77,14 +77,14 @@ def test_keys_of_one_item_give_nothing():
 
 @pytest.mark.parametrize(("anchors", "pairs"), [(1, 19_999), (8, 8 * 20_000 - 36)])
 def test_a_hot_key_gives_rows_in_proportion_to_its_items(anchors, pairs):
-    batches = _pairing(anchors)(batches_of([(5, item) for item in range(20_000)], range(0, 20_000, 3_000)))
+    batches = pairing(anchors)(batches_of([(5, item) for item in range(20_000)], range(0, 20_000, 3_000)))
     assert sum(batch.num_rows for batch in batches) == pairs  # n - 1; 8 n - (1 + ... + 8)
 
 
 def test_each_run_over_a_partition_begins_without_memory():
-    pairing = _pairing(1)
+    pair = pairing(1)
     for _ in range(2):
-        assert sum(batch.num_rows for batch in pairing(batches_of([(1, 1)], ()))) == 0
+        assert sum(batch.num_rows for batch in pair(batches_of([(1, 1)], ()))) == 0
 
 
 @pytest.mark.parametrize("partitions", [1, 7])

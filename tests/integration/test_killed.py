@@ -84,8 +84,8 @@ def reading(root: Path) -> Iterator[Reader]:
     assert reader.faults == []
 
 
-def kill_after(seconds: float, *arguments: object) -> str:
-    """Start a run, kill its whole process group after some time; gives what it was at, for the record."""
+def kill_after(seconds: float, *arguments: object) -> bool:
+    """Start a run and kill its whole process group after some time; false if it had ended before that."""
     process = spawn("run", *KEY, *arguments)
     with suppress(subprocess.TimeoutExpired):
         process.wait(seconds)
@@ -93,7 +93,9 @@ def kill_after(seconds: float, *arguments: object) -> str:
         os.killpg(process.pid, signal.SIGKILL)
     _, err = process.communicate()
     told = [line for line in err.splitlines() if line.partition(":")[0] in STAGES]
-    return f"killed after {seconds:.1f} s, at {told[-1] if told else 'the start'} (exit {process.returncode})"
+    print(f"after {seconds:.1f} s, at {told[-1] if told else 'the start'}: exit {process.returncode}")  # noqa: T201
+    assert process.returncode in {0, -signal.SIGKILL}, err
+    return process.returncode != 0
 
 
 def moments(seed: int, trials: int, seconds: float) -> list[float]:
@@ -134,31 +136,38 @@ def assert_settled(root: Path) -> None:
 @pytest.mark.parametrize("trial", range(FRESH_TRIALS))
 def test_a_killed_run_is_taken_up_again_to_the_same_rows(small, undisturbed_seconds, tmp_path, trial):
     moment = moments(SEED, FRESH_TRIALS, undisturbed_seconds)[trial]
-    with reading(tmp_path) as reader:
-        print(kill_after(moment, "--input", small.inputs, "--output", tmp_path))  # noqa: T201
-        done = succeed("run", *KEY, "--input", small.inputs, "--output", tmp_path)
-        reader.poll()
+    root, killed = tmp_path / "store", False
+    while not killed:  # a run on a machine that is less busy than it was may be done sooner: it is no trial
+        shutil.rmtree(root, ignore_errors=True)
+        with reading(root) as reader:
+            killed = kill_after(moment, "--input", small.inputs, "--output", root)
+            done = succeed("run", *KEY, "--input", small.inputs, "--output", root)
+            reader.poll()
+        moment *= 0.7
     print(f"then made {done.summary['made']}")  # noqa: T201
-    assert reader.seen in ([None, _runs(tmp_path)], [_runs(tmp_path)])
-    assert all_rows(tmp_path) == all_rows(small.root)
-    assert_settled(tmp_path)
+    assert reader.seen in ([None, _runs(root)], [_runs(root)])
+    assert all_rows(root) == all_rows(small.root)
+    assert_settled(root)
 
 
 @pytest.mark.parametrize("trial", range(REPLACE_TRIALS))
 def test_a_killed_replacement_shows_the_old_version_or_the_new(small, other, undisturbed_seconds, tmp_path, trial):
-    root = tmp_path / "store"
-    shutil.copytree(small.root, root)
-    old = _runs(root)
+    moment = moments(SEED + 1, REPLACE_TRIALS, undisturbed_seconds)[trial]
+    root, killed, old = tmp_path / "store", False, _runs(small.root)
     arguments = ("--input", small.inputs, "--output", root, *OTHER)
-    with reading(root) as reader:
-        reader.poll()
-        print(kill_after(moments(SEED + 1, REPLACE_TRIALS, undisturbed_seconds)[trial], *arguments))  # noqa: T201
-        done = succeed("run", *KEY, *arguments)
-        reader.poll()
+    while not killed:
+        shutil.rmtree(root, ignore_errors=True)
+        shutil.copytree(small.root, root)
+        with reading(root) as reader:
+            reader.poll()
+            killed = kill_after(moment, *arguments)
+            done = succeed("run", *KEY, *arguments)
+            reader.poll()
+        moment *= 0.7
     print(f"then made {done.summary['made']}")  # noqa: T201
     assert reader.seen == [old, _runs(root)]
     assert all_rows(root) == all_rows(other)
-    # The old version may still be read, then goes with the first run after its time.
+    # The old version may still be read; it goes with the first run after its time.
     succeed("run", *KEY, *arguments, "--set", "store.retain_seconds=0")
     assert_settled(root)
 
