@@ -116,19 +116,23 @@ def make_resolve(job: Job) -> tuple[Tables, Counts]:
     found = identities.agg(
         F.count("*").alias("captures"), F.count_if("wins").alias("pages"), F.count_if(F.col("conflict").isNotNull())
     ).collect()[0]  # one row
-    by_rule = identities.where("conflict is not null").groupBy("conflict").count()
-    most = by_rule.orderBy(F.desc("count"), "conflict").limit(100)
     counts = {
         "captures": found[0],
         "pages": found[1],
         "url_duplicates": found[0] - found[1],
         "conflicts": found[2],
-        "conflicts_by_rule": _by("conflict", most),
+        "conflicts_by_rule": _conflicts_by_rule(identities) if found[2] else {},
     }
     _require(
         [*check_table(identities, IDENTITIES), *_differ("captures", counts["captures"], job, "extract", "documents")]
     )
     return made, counts
+
+
+def _conflicts_by_rule(identities: DataFrame) -> dict[str, int]:
+    """The hundred hosts and rules that were undone most often."""
+    by_rule = identities.where("conflict is not null").groupBy("conflict").count()
+    return _by("conflict", by_rule.orderBy(F.desc("count"), "conflict").limit(100))
 
 
 def make_sign(job: Job) -> tuple[Tables, Counts]:
@@ -158,26 +162,28 @@ def make_cluster(job: Job) -> tuple[Tables, Counts]:
     made = {"clusters": job.write(result.clusters, CLUSTERS)}
     clusters = job.staged(made["clusters"], CLUSTERS)
     made["representatives"] = job.write_representatives(describe_kept(clusters, settings.aliases_per_row))
-    reasons = _by("reason", clusters.groupBy("reason").count())
-    below, checked, lowest = check_similarities(clusters, job.texts_of, settings, scheme, job.cut)
-    largest = clusters.agg(F.max("cluster_size")).collect()[0][0]  # one row
+    by_reason = clusters.groupBy("reason").agg(F.count("*").alias("count"), F.max("cluster_size").alias("largest"))
+    found = {row["reason"]: row for row in by_reason.collect()}  # one row per reason
+    reasons = {reason: found[reason]["count"] if reason in found else 0 for reason in ("kept", "url", "exact", "near")}
+    none: tuple[list[str], int, float | None] = ([], 0, None)
+    checked = check_similarities(clusters, job.texts_of, settings, scheme, job.cut) if reasons["near"] else none
     edges = result.near.edges.agg(F.count("*"), F.count_if("exact")).collect()[0]  # one row
     counts = {
         "captures": made["clusters"].rows,
-        **{reason: reasons.get(reason, 0) for reason in ("kept", "url", "exact", "near")},
-        "largest_cluster": largest or 0,
+        **reasons,
+        "largest_cluster": max((row["largest"] for row in found.values()), default=0),
         "candidate_pairs": result.near.pairs.count(),
         "edges": edges[0],
         "compared_exactly": edges[1],
         "passes": result.near.passes,
-        "checked": checked,
-        "lowest_checked": lowest,
+        "checked": checked[1],
+        "lowest_checked": checked[2],
     }
     _require(
         [
             *check_table(clusters, CLUSTERS),
             *check_references(clusters),
-            *below,
+            *checked[0],
             *_differ("captures", counts["captures"], job, "extract", "documents"),
             *_differ("url duplicates", counts["url"], job, "resolve", "url_duplicates"),
         ]

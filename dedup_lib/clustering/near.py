@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from dedup_lib.clustering import Cut
 from dedup_lib.clustering.buckets import pair_with_first
@@ -37,6 +38,9 @@ def cluster_near(
     buckets = cut(pair_with_first(contents, "bands"), "buckets")
     members = bucket_members(buckets)
     tested = cut(distinct_pairs(buckets), "pairs")
+    if tested.isEmpty():
+        none = tested.select("anchor", "item", F.lit(0.0).alias("similarity"), F.lit(False).alias("exact"))
+        return NearClusters(assign_stars(none, none.select("item")), none, tested, 1)
     edges = cut(verify_pairs(tested, contents, texts, settings, scheme, cut), "edges")
     done = 1
     while True:

@@ -41,6 +41,8 @@ def resolve(
     keys = captures.groupBy("url_key").agg(F.count("*").alias("captures")).where("captures > 1").select("url_key")
     alone = captures.join(keys, "url_key", "left_anti").select(*_named(F.col("policy_url")))
     shared = cut(captures.join(keys, "url_key", "left_semi"), "shared-keys")
+    if shared.isEmpty():
+        return captures.select(*_named(F.col("policy_url")))
     return alone.unionAll(_resolve_shared(shared, texts_of, settings, scheme, undone_rule, cut))
 
 
