@@ -1,5 +1,6 @@
 """Finds the input files that the user meant: files, globs, folders and lists of files."""
 
+import errno
 import glob
 import gzip
 import os
@@ -65,6 +66,11 @@ def _expand(pattern: str, folder: Path, named_by: str) -> Iterator[InputFile]:
     if "://" in pattern:
         raise InputError(f"{named_by} {pattern}: only local files are read; copy it to this machine first")
     path = Path(os.path.normpath(folder / Path(pattern).expanduser()))
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InputError(f"{named_by} {pattern[:60]}... is no path, it is too long: {_REMEDY}") from error
     if path.is_dir():
         yield from _known(_walk(path), f"folder {path}")
     elif path.exists():
@@ -73,7 +79,8 @@ def _expand(pattern: str, folder: Path, named_by: str) -> Iterator[InputFile]:
         else:
             yield _input_file(path, _kind(path) or "warc")
     elif glob.has_magic(pattern):
-        matches = (Path(match) for match in glob.iglob(str(path), recursive=True))  # noqa: PTH207
+        wanted = str(Path(pattern).expanduser())  # the folder's own name is no pattern
+        matches = (folder / match for match in glob.iglob(wanted, root_dir=folder, recursive=True))  # noqa: PTH207
         yield from _known((match for match in matches if match.is_file()), f"{named_by} {pattern}")
     else:
         raise InputError(f"{named_by} {pattern} does not exist (looked for {path}): {_REMEDY}")
@@ -147,6 +154,10 @@ def _kind(path: Path) -> Kind | None:
 
 
 def _input_file(path: Path, kind: Kind) -> InputFile:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{os.fsencode(path)!r} has a name that is not UTF-8: rename it") from error
     try:
         if not os.access(path, os.R_OK):
             raise PermissionError(13, "Permission denied")

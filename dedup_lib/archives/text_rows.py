@@ -113,15 +113,22 @@ def _json_row(line: bytes | None, max_line_bytes: int) -> RawRow:
 
 
 def rows_of(batch: pa.RecordBatch) -> Iterator[RawRow]:
-    """The rows of a batch; strings that are not UTF-8 make a bad row."""
+    """The rows of a batch; strings that are not UTF-8, and dates beyond the year 9999, make a bad row."""
     try:
-        yield from batch.to_pylist()
-    except UnicodeDecodeError:
-        for index in range(batch.num_rows):
-            try:
-                yield batch.slice(index, 1).to_pylist()[0]
-            except UnicodeDecodeError as error:
-                yield f"a string that is not UTF-8 ({error.reason})"
+        rows = batch.to_pylist()
+    except (ValueError, OverflowError):
+        rows = [_row_of(batch.slice(index, 1)) for index in range(batch.num_rows)]
+    yield from rows
+
+
+def _row_of(row: pa.RecordBatch) -> RawRow:
+    try:
+        found: RawRow = row.to_pylist()[0]
+        return found
+    except UnicodeDecodeError as error:
+        return f"a string that is not UTF-8 ({error.reason})"
+    except (ValueError, OverflowError) as error:
+        return f"a value out of range ({error})"
 
 
 def _rows_in(file: pq.ParquetFile, max_bytes: int) -> int:

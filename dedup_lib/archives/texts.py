@@ -135,7 +135,8 @@ def _parse_row(number: int, row: RawRow, columns: TextColumns, default: date | N
 
 
 def _text(identifier: object) -> str | None:
-    return None if identifier is None else str(identifier).encode("utf-8", "replace").decode()
+    """An id as a string; an empty one is none."""
+    return None if identifier is None or identifier == "" else str(identifier).encode("utf-8", "replace").decode()
 
 
 def _moment(value: object, default: date | None) -> datetime | None:

@@ -76,6 +76,10 @@ def published(root: str, source: str, snapshot: str) -> Version | None:
 def _request(options: Options, reads_inputs: bool) -> Request:
     if not options.root.strip():
         raise UsageError("--output is empty: name the folder of the store")
+    try:
+        options.root.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("--output has a name that is not UTF-8: name another folder") from error
     if not all(name.strip() for name in options.inputs):
         raise UsageError("an --input is empty: name WARC files, tables of text, folders or globs")
     settings = load_settings(options.config, options.overrides)

@@ -1,6 +1,7 @@
 """The command line: options in, one call, a summary out; errors as one sentence and an exit code."""
 
 import errno
+import logging
 import signal
 import sys
 import threading
@@ -170,6 +171,7 @@ def _root(version: Annotated[bool, typer.Option("--version", callback=_version, 
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command and gives its exit code: 0 done, 1 a fault of ours, 2 usage, 3 inputs, 4 checks failed."""
     given = sys.argv[1:] if arguments is None else arguments
+    logging.getLogger().addFilter(_is_not_of_py4j)
     try:
         with _terminated_like_interrupted():
             result = app(args=given or ["--help"], prog_name="crawl-dedup", standalone_mode=False)
@@ -204,14 +206,16 @@ def _option_sentence(error: Exception) -> str:
     return f"{message[:1].lower()}{message[1:]} (see `{command} --help`)"
 
 
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    """Whether a record comes from elsewhere: py4j logs, with a traceback, all that it raises, Ctrl-C too."""
+    return "py4j" not in record.pathname
+
+
 @contextmanager
 def _terminated_like_interrupted() -> Iterator[None]:
-    """SIGTERM, with which schedulers stop a command, ends it as Ctrl-C does: jobs cancelled, leftovers swept."""
+    """SIGTERM, with which schedulers stop a command, ends it as Ctrl-C does: what it was at is swept."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        on_interrupt = signal.getsignal(signal.SIGINT)  # Spark's, once there is a session
-        if callable(on_interrupt):
-            on_interrupt(number, frame)
         raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():  # Python lets no other set handlers

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from dedup_lib.cli.context import Job
 from dedup_lib.clustering.representatives import describe_kept
-from dedup_lib.errors import CheckFailedError
+from dedup_lib.errors import CheckFailedError, InputError
 from dedup_lib.stages.checks import check_references, check_similarities
 from dedup_lib.stages.cluster import cluster
 from dedup_lib.stages.extract import extractor, pack_inputs
@@ -48,7 +48,13 @@ def make_extract(job: Job) -> tuple[Tables, Counts]:
     numbers = job.spark.range(0, len(packs), 1, len(packs))
     made = write_tagged(numbers, reading, tables, folders, request.root)
     repeats = count_repeats(job.staged(made["documents"], DOCUMENTS))
-    if repeats.count():
+    repeated = repeats.agg(F.count("*"), F.count_if("contents > 1")).collect()[0]  # one row
+    if repeated[1]:
+        raise InputError(
+            f"{repeated[1]} record ids name different pages, so they do not tell records apart: make the ids unique, "
+            "or leave the column out"
+        )
+    if repeated[0]:
         documents, archives = collapse_repeats(
             job.staged(made["documents"], DOCUMENTS), job.staged(made["archives"], ARCHIVES), repeats
         )

@@ -32,6 +32,8 @@ class Bounds:
         if settings.verify == "estimate":
             return cls(settings.threshold, settings.threshold)
         error = math.sqrt(settings.threshold * (1 - settings.threshold) / permutations)
+        if error == 0:  # at 0 and 1 no estimate proves anything
+            return cls(settings.threshold, math.inf)
         return cls(settings.threshold - STANDARD_ERRORS * error, settings.threshold + STANDARD_ERRORS * error)
 
 

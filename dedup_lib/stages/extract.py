@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from dedup_lib.archives import ArchiveFault, ArchiveReader, ArchiveRecord, InputFile, ReadLimits, Reason, read_texts
 from dedup_lib.config.settings import ExtractSettings
+from dedup_lib.errors import InputError
 from dedup_lib.stages.captures import Document, Fetch, judge_record
 from dedup_lib.stages.document_rows import DocumentRows, doc_id_of, doc_id_of_text, finish_documents
 from dedup_lib.tables.schemas import ARCHIVES, DOCUMENTS, FETCHES, REJECTS
@@ -98,7 +99,12 @@ class _FileReading:
 
     def texts(self, crawl_date: date | None) -> Iterator[Tagged]:
         """A table of text."""
-        for item in read_texts(self.file.path, crawl_date, max_bytes=self.settings.batch_bytes):
+        verdict = "complete"
+        for item in self._text_batches(crawl_date):
+            if isinstance(item, InputError):
+                verdict = "damaged"
+                self._reject(self.counts["records"], None, Reason.BAD_ROW, str(item), count_as="faults")
+                continue
             if isinstance(item, ArchiveFault):
                 self._fault(item)
                 continue
@@ -112,7 +118,16 @@ class _FileReading:
             if kept.num_rows:
                 yield "documents", self._text_documents(kept)
         yield from self._side_rows()
-        yield self._summary("complete" if self.counts["records"] else "empty", {"text": self.counts["records"]})
+        if verdict == "complete" and not self.counts["records"]:
+            verdict = "empty"
+        yield self._summary(verdict, {"text": self.counts["records"]})
+
+    def _text_batches(self, crawl_date: date | None) -> Iterator[pa.RecordBatch | ArchiveFault | InputError]:
+        """The batches and faults of a table; a file that stops being readable half way ends with the error."""
+        try:
+            yield from read_texts(self.file.path, crawl_date, max_bytes=self.settings.batch_bytes)
+        except InputError as error:
+            yield error
 
     def _text_documents(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         rows, schema = batch.num_rows, DOCUMENTS.arrow

@@ -5,24 +5,28 @@ from pyspark.sql import functions as F
 
 
 def count_repeats(documents: DataFrame) -> DataFrame:
-    """Rows (doc_id, captures) of the captures that were read more than once."""
-    return documents.groupBy("doc_id").agg(F.count("*").alias("captures")).where("captures > 1")
+    """Rows (doc_id, captures, contents) of the captures that were read more than once.
+
+    `contents` is how many different pages (URL and content) go by that doc_id: more than one means that ids which
+    should tell records apart do not.
+    """
+    contents = F.count_distinct("url", "content_hash").alias("contents")
+    again = documents.groupBy("doc_id").agg(F.count("*").alias("captures")).where("captures > 1")
+    repeated = documents.select("doc_id", "url", "content_hash").join(again, "doc_id", "inner")
+    return repeated.groupBy("doc_id", "captures").agg(contents)
 
 
 def collapse_repeats(documents: DataFrame, archives: DataFrame, repeats: DataFrame) -> tuple[DataFrame, DataFrame]:
     """Both tables anew: of each repeated capture the first place (archive, offset) stays; files count the others.
 
-    Rare, so the whole table may be rewritten for it.
+    Rare, so the whole table may be rewritten for it. Records of one gzip member share their place, so a repeated
+    capture is told by its doc_id alone.
     """
+    names = repeats.select("doc_id")
     place = Window.partitionBy("doc_id").orderBy("archive", "archive_offset")
-    surplus = (
-        documents.select("doc_id", "archive", "archive_offset")
-        .join(repeats.select("doc_id"), "doc_id", "left_semi")
-        .withColumn("place", F.row_number().over(place))
-        .where("place > 1")
-        .select("archive", "archive_offset")
-    )
-    per_file = surplus.groupBy("archive").agg(F.count("*").alias("surplus"))
+    ranked = documents.join(names, "doc_id", "left_semi").withColumn("place", F.row_number().over(place))
+    once = documents.join(names, "doc_id", "left_anti").unionByName(ranked.where("place = 1").drop("place"))
+    per_file = ranked.where("place > 1").groupBy("archive").agg(F.count("*").alias("surplus"))
     recounted = archives.join(per_file, "archive", "left").select(
         *[
             {
@@ -32,4 +36,4 @@ def collapse_repeats(documents: DataFrame, archives: DataFrame, repeats: DataFra
             for name in archives.columns
         ]
     )
-    return documents.join(surplus, ["archive", "archive_offset"], "left_anti").select(*documents.columns), recounted
+    return once.select(*documents.columns), recounted

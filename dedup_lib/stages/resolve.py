@@ -13,6 +13,7 @@ from dedup_lib.clustering.verify import exact_similarities
 from dedup_lib.config.settings import ResolveSettings
 from dedup_lib.signatures import Scheme
 from dedup_lib.stages import TextsOf
+from dedup_lib.urls import REFUSED_KEY
 
 UndoneRule = Callable[
     [str, str], str
@@ -36,14 +37,20 @@ def resolve(
     Where such a name is the winner's canonical URL, the winner too goes by its url_strict. Only texts of captures
     that share a key and differ in URL and content are read.
     """
-    forms = ("url", "url_strict", "policy_url", "url_key", "crawl_date", "content_hash")
-    captures = documents.select("doc_id", *forms, _precedence().alias("rank"))
+    forms = ("url", "policy_url", "url_key", "crawl_date", "content_hash")
+    captures = documents.select("doc_id", *forms, _strict().alias("url_strict"), _precedence().alias("rank"))
     keys = captures.groupBy("url_key").agg(F.count("*").alias("captures")).where("captures > 1").select("url_key")
     alone = captures.join(keys, "url_key", "left_anti").select(*_named(F.col("policy_url")))
     shared = cut(captures.join(keys, "url_key", "left_semi"), "shared-keys")
     if shared.isEmpty():
         return captures.select(*_named(F.col("policy_url")))
     return alone.unionAll(_resolve_shared(shared, texts_of, settings, scheme, undone_rule, cut))
+
+
+def _strict() -> Column:
+    """url_strict; a URL that does not parse (`n/a`, say) names no page: each capture of one has a name of its own."""
+    own = F.concat_ws("#", "url_strict", F.lower(F.hex("doc_id")))
+    return F.when(F.col("url_key").startswith(REFUSED_KEY), own).otherwise(F.col("url_strict"))
 
 
 def _precedence() -> Column:
@@ -119,7 +126,10 @@ def _conflicts(apart: DataFrame, undone: UndoneRule) -> DataFrame:
     def name_rules(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             doc_ids, urls, others = (column.to_pylist() for column in batch.columns)
-            rules = [undone(url, other) for url, other in zip(urls, others, strict=True)]
+            rules = [
+                undone(url, other) if url != other else "a URL that does not parse"
+                for url, other in zip(urls, others, strict=True)
+            ]
             yield pa.RecordBatch.from_arrays(
                 [pa.array(doc_ids, pa.binary()), pa.array(rules, pa.string())], names=["doc_id", "rule"]
             )

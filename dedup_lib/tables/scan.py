@@ -111,6 +111,9 @@ class RowCursor:
 
 def place_rows(spark: SparkSession, root: str | Path, entry: TableEntry, table: Table, needed: DataFrame) -> DataFrame:
     """`needed` (rows with doc_id) with `file_name` and `row_index` before it, those of a file together, in order."""
+    if not entry.files:
+        nowhere = needed.select(F.lit("").alias("file_name"), F.lit(0).cast("long").alias("row_index"), "*")
+        return nowhere.where("false")
     where = read_entry(spark, root, entry, table).select(
         "doc_id", F.col("_metadata.file_name").alias("file_name"), F.col("_metadata.row_index").alias("row_index")
     )

@@ -8,7 +8,7 @@ What this room does to a URL is named by `rules.scheme`, the `url_scheme` of the
 """
 
 from dedup_lib.urls.column import UrlColumns, identify_column
-from dedup_lib.urls.identity import REFUSALS, UrlIdentity, explain, identify, undone_rule
+from dedup_lib.urls.identity import REFUSALS, REFUSED_KEY, UrlIdentity, explain, identify, undone_rule
 from dedup_lib.urls.links import canonical_from_link_header, declared_canonical, resolve_link
 from dedup_lib.urls.rule_files import default_rules_path, load_rules
 from dedup_lib.urls.rules import UrlRules
@@ -17,6 +17,7 @@ from dedup_lib.urls.trace import Fired
 
 __all__ = [
     "REFUSALS",
+    "REFUSED_KEY",
     "Fired",
     "UrlColumns",
     "UrlIdentity",

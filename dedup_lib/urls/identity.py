@@ -17,6 +17,7 @@ from dedup_lib.urls.trace import Fired, Trace
 
 RAW_CHARS = 65_536  # longer texts are refused before they are parsed
 POLICY_URL_BYTES = 8_192  # RFC 9110, section 4.1, wants 8000 octets supported
+REFUSED_KEY = "refused|"  # begins the key of a URL that does not parse, and no other
 REFUSALS = ("encoding", "length", "parse", "scheme", "host")
 
 Row = tuple[str, str, str, str | None]  # the fields of UrlIdentity
@@ -166,7 +167,7 @@ def refused_row(text: str, reason: str, trace: Trace | None = None) -> Row:
     name = text if fits else f"urn:sha256:{hashlib.sha256(raw).hexdigest()}"
     if trace is not None:
         trace.append(Fired(f"refused {reason}", text, name))
-    return name, name, f"refused|{name}", reason
+    return name, name, f"{REFUSED_KEY}{name}", reason
 
 
 def explain(url: str | bytes, rules: UrlRules) -> Trace:

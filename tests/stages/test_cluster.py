@@ -1,6 +1,7 @@
 import random
 from collections import Counter
 from itertools import combinations
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -8,6 +9,7 @@ from clustering.sessions import frame_of, shuffle_partitions, tuples
 from clustering.texts import words
 from signatures.reference import jaccard, reference_shingles
 
+from dedup_lib.clustering.representatives import describe_kept
 from dedup_lib.config.settings import ClusterSettings
 from dedup_lib.signatures import Scheme, sign_texts
 from dedup_lib.stages import scan_of, texts_in
@@ -41,7 +43,9 @@ def clustered(spark, cut, rows, lost=(), seed=None, **settings):
 
 def run_stage(documents, identities, signatures, settings, cut):
     """The stage on tables as they lie in a store, documents without their texts."""
-    return cluster(documents.drop("text"), texts_in(documents), identities, signatures, settings, SCHEME, cut)
+    found = cluster(documents.drop("text"), texts_in(documents), identities, signatures, settings, SCHEME, cut)
+    clusters = cut(found.clusters, "clusters")
+    return SimpleNamespace(clusters=clusters, near=found.near, kept=describe_kept(clusters, settings.aliases_per_row))
 
 
 def fates_of(result):
@@ -56,7 +60,8 @@ def result(spark, cut):
     signatures = cut(sign(scan_of(documents), identities, SCHEME), "signatures")
     with shuffle_partitions(spark, 1):
         made = run_stage(documents, identities, signatures, ClusterSettings(), cut)
-        return made._replace(kept=cut(made.kept, "kept"))
+        made.kept = cut(made.kept, "kept")
+        return made
 
 
 @pytest.fixture(scope="module")

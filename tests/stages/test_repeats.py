@@ -22,6 +22,7 @@ PLACES = [  # doc_id, archive, offset
 
 def in_file(archive, documents, repeated=0):
     counts = {"bytes": 1000, "records": [("response", 9)], "fetches": 1, "rejects": 2, "skipped": 3, "faults": 4}
+    counts |= {"fetches_by_kind": [("redirect", 1)], "rejects_by_reason": [("no_text", 2)]}
     return {"archive": archive, "verdict": "complete", "documents": documents, "repeated": repeated} | counts
 
 
@@ -37,7 +38,37 @@ def frames(spark):
 
 
 def test_captures_that_were_read_more_than_once_are_counted(frames):
-    assert tuples(frames[2]) == [(b"thrice", 3), (b"twice", 2)]
+    assert tuples(frames[2].select("doc_id", "captures")) == [(b"thrice", 3), (b"twice", 2)]
+
+
+def test_an_id_that_names_different_pages_is_told_from_a_record_that_was_read_again(spark):
+    rows = [
+        document(doc_id, url, text, archive="a.jsonl", archive_offset=row)
+        for row, (doc_id, url, text) in enumerate(
+            [
+                (b"same", "http://a.org/", "one text"),
+                (b"same", "http://a.org/", "one  text"),  # the same content
+                (b"texts", "http://a.org/", "one text"),
+                (b"texts", "http://a.org/", "another text"),
+                (b"urls", "http://a.org/", "one text"),
+                (b"urls", "http://b.org/", "one text"),
+            ]
+        )
+    ]
+    found = count_repeats(documents_frame(spark, rows, seed=1))
+    assert tuples(found) == [(b"same", 2, 1), (b"texts", 2, 2), (b"urls", 2, 2)]
+
+
+def test_a_repeated_record_among_others_of_its_gzip_member_leaves_them_alone(spark):
+    """Records of one member have one place."""
+    rows = [
+        document(name, "http://a.org/", "a text", archive="a.warc", archive_offset=0) for name in (b"x", b"y", b"y")
+    ]
+    documents = documents_frame(spark, rows, seed=1)
+    files = spark.createDataFrame(pa.Table.from_pylist([in_file("a.warc", 3)], ARCHIVES.arrow))
+    once, archives = collapse_repeats(documents, files, count_repeats(documents))
+    assert tuples(once.select("doc_id")) == [(b"x",), (b"y",)]
+    assert [(row["documents"], row["repeated"]) for row in archives.collect()] == [(2, 1)]
 
 
 def test_of_a_repeated_capture_the_first_place_stays(frames):

@@ -285,3 +285,21 @@ def test_no_documents_have_no_identities(spark, cut, with_few_rows):
         raise AssertionError("there are no conflicts")
 
     assert tuples(resolved(documents_frame(spark, []), undo, cut)) == []
+
+
+def test_texts_under_a_url_that_does_not_parse_are_merged_by_their_content_only(spark, cut):
+    nameless = {"url_strict": "n/a", "policy_url": "n/a", "url_key": "refused|n/a"}
+    one, other = " ".join(words(40, 1)), " ".join(words(40, 2))
+    rows = [
+        document(b"a", "n/a", one, fetched_at=START, **nameless),
+        document(b"b", "n/a", one, fetched_at=START, **nameless),
+        document(b"c", "n/a", other, fetched_at=START, **nameless),
+    ]
+    found = by_id(cut(resolved(documents_frame(spark, rows), undo, cut), "identities"))
+    assert {name: (row["wins"], row["duplicate_of"]) for name, row in found.items()} == {
+        b"a": (True, None),
+        b"b": (False, b"a"),
+        b"c": (True, None),
+    }
+    assert len({row["canonical_url"] for row in found.values() if row["wins"]}) == 2
+    assert found[b"c"]["conflict"] == "a URL that does not parse"

@@ -66,6 +66,12 @@ def test_with_columns_of_no_rows_is_empty(spark, stored):
     assert with_columns(spark, root, entry, TEXTS, needed, ["text"]).count() == 0
 
 
+def test_with_columns_of_a_table_without_files_is_empty(spark, stored):
+    needed = spark.createDataFrame([(b"0-000000",)], "doc_id binary")
+    found = with_columns(spark, stored[0], TableEntry.of([]), TEXTS, needed, ["text"])
+    assert (found.columns, found.count()) == (["doc_id", "text"], 0)
+
+
 @pytest.mark.parametrize("task_bytes", [1, 1 << 30])
 def test_scan_reads_every_row_once_however_files_are_shared_out(spark, stored, monkeypatch, task_bytes):
     monkeypatch.setattr("dedup_lib.tables.scan.TASK_BYTES", max(task_bytes, stored[1].files[0].bytes // 4))
