@@ -48,7 +48,7 @@ def make_extract(job: Job) -> tuple[Tables, Counts]:
     numbers = job.spark.range(0, len(packs), 1, len(packs))
     made = write_tagged(numbers, reading, tables, folders, request.root)
     repeats = count_repeats(job.staged(made["documents"], DOCUMENTS))
-    repeated = repeats.agg(F.count("*"), F.count_if("contents > 1")).collect()[0]  # one row
+    repeated = repeats.agg(F.count("*"), F.count_if(F.col("contents") > 1)).collect()[0]  # one row
     if repeated[1]:
         raise InputError(
             f"{repeated[1]} record ids name different pages, so they do not tell records apart: make the ids unique, "

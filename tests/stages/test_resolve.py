@@ -295,7 +295,7 @@ def test_texts_under_a_url_that_does_not_parse_are_merged_by_their_content_only(
         document(b"b", "n/a", one, fetched_at=START, **nameless),
         document(b"c", "n/a", other, fetched_at=START, **nameless),
     ]
-    found = by_id(cut(resolved(documents_frame(spark, rows), undo, cut), "identities"))
+    found = by_id(cut(resolved(documents_frame(spark, rows), lambda url, other: url, cut), "identities"))
     assert {name: (row["wins"], row["duplicate_of"]) for name, row in found.items()} == {
         b"a": (True, None),
         b"b": (False, b"a"),
