@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 PYTHON ?=
 PYTEST_ARGS ?=
 
-.PHONY: help run test test-slow lint bench dist notebooks clean
+.PHONY: help run test test-slow lint dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,14 +32,8 @@ lint: $(VENV)/.installed-dev ## check style, format and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev ## measure time and quality on the labelled corpus
-	$(BIN)/python -m bench $(BENCH_ARGS)
-
 dist: $(VENV)/.installed ## build the wheel, in dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
-
-notebooks: $(VENV)/.installed-dev ## run the notebooks from end to end
-	$(BIN)/python -m pytest -m notebook $(PYTEST_ARGS)
 
 clean: ## remove .venv, outputs and caches
 	rm -rf $(VENV) out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse artifacts

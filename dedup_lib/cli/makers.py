@@ -49,9 +49,9 @@ def make_extract(job: Job) -> tuple[Tables, Counts]:
     made = write_tagged(numbers, reading, tables, folders, request.root)
     repeats = count_repeats(job.staged(made["documents"], DOCUMENTS))
     repeated = repeats.agg(F.count("*"), F.count_if(F.col("contents") > 1)).collect()[0]  # one row
-    if repeated[1]:
+    if repeated[1] and request.inputs[0].kind == "texts":
         raise InputError(
-            f"{repeated[1]} record ids name different pages, so they do not tell records apart: make the ids unique, "
+            f"{repeated[1]} ids of the input name several pages, so they do not tell rows apart: make them unique, "
             "or leave the column out"
         )
     if repeated[0]:

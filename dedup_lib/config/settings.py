@@ -79,7 +79,7 @@ class ClusterSettings(Section):
     max_rounds: int = Field(
         default=64, ge=1, description="a greedy that is still open after this many rounds is an error"
     )
-    aliases_per_row: int = Field(default=100, ge=0, description="aliases listed on a representative")
+    aliases_per_row: int = Field(default=100, ge=0, le=1000, description="aliases listed on a representative")
     check_sample: int = Field(
         default=1000, ge=0, description="near duplicates whose similarity the end check recomputes"
     )

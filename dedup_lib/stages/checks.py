@@ -96,19 +96,23 @@ def check_similarities(
     def texts(needed: DataFrame) -> DataFrame:
         return texts_of(needed.withColumnRenamed("item", "doc_id")).withColumnRenamed("doc_id", "item")
 
-    checked = exact_similarities(cut(sample, "check-sample"), texts, scheme)
+    sample = cut(sample, "check-sample")
+    wanted = sample.count()
+    checked = exact_similarities(sample, texts, scheme)
     found = checked.agg(
         F.count("*").alias("pairs"),
         F.count_if(F.col("similarity") < settings.threshold).alias("below"),
         F.min("similarity").alias("lowest"),
     ).collect()[0]  # one row
     failures = []
+    if found["pairs"] != wanted:
+        failures.append(f"of {wanted} sampled near duplicates only {found['pairs']} have their texts in `documents`")
     if found["pairs"] and (
         found["below"] > max(1, TOLERATED_SHARE * found["pairs"])
         or found["lowest"] < settings.threshold - TOLERATED_DEPTH
     ):
-        failures = [
+        failures.append(
             f"{found['below']} of {found['pairs']} sampled near duplicates are below {settings.threshold} to the "
             f"document that stands for them (lowest {found['lowest']:.3f})"
-        ]
+        )
     return failures, found["pairs"], found["lowest"]
