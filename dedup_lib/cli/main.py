@@ -172,6 +172,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs a command and gives its exit code: 0 done, 1 a fault of ours, 2 usage, 3 inputs, 4 checks failed."""
     given = sys.argv[1:] if arguments is None else arguments
     logging.getLogger().addFilter(_is_not_of_py4j)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what it raises is told in our own words
     try:
         with _terminated_like_interrupted():
             result = app(args=given or ["--help"], prog_name="crawl-dedup", standalone_mode=False)
