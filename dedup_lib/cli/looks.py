@@ -1,13 +1,12 @@
 """Commands that look at a store, or write the sample; none needs Spark."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from dedup_lib.cli.context import scheme_of
-from dedup_lib.clustering.verify import STANDARD_ERRORS
+from dedup_lib.clustering.verify import STANDARD_ERRORS, standard_error
 from dedup_lib.config import Settings, load_settings
 from dedup_lib.errors import InputError
 from dedup_lib.evaluation import Evaluation, evaluate_store
@@ -51,7 +50,7 @@ def evaluate_command(root: str, truth: Path, config: Path | None, overrides: Seq
 def evaluate(root: str, truth: Path, settings: Settings) -> Evaluation:
     """Scores a store that was made with these settings: the borderline is as wide as `cluster.verify` leaves it."""
     cluster, scheme = settings.cluster, scheme_of(settings)
-    error = math.sqrt(cluster.threshold * (1 - cluster.threshold) / scheme.permutations)
+    error = standard_error(cluster.threshold, scheme.permutations)
     return evaluate_store(
         root,
         truth,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql.types import BinaryType, IntegerType, StructField, StructType
 
-from dedup_lib.clustering.candidates import BUCKET_ROWS
+from dedup_lib.clustering.candidates import BUCKET_ARROW, BUCKET_ROWS
 from dedup_lib.signatures.jit import kernel
 
 HELD_ROWS = 1 << 23  # 128 MB of keys and items
@@ -27,7 +27,6 @@ RANGES_PER_PARTITION = 4  # so that hashing ranges to partitions spreads them ev
 _PACKED = StructType(
     [StructField("range", IntegerType()), StructField("keys", BinaryType()), StructField("items", BinaryType())]
 )
-_ARROW = pa.schema([pa.field(name, pa.int64()) for name in ("key", "anchor", "item")])
 Rows = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -148,7 +147,7 @@ class RangeRows:
         found = [keys[chosen], least[place[chosen]], items[chosen]]
         for start in range(0, len(found[0]), EMITTED_ROWS):
             columns = [pa.array(column[start : start + EMITTED_ROWS]) for column in found]
-            yield pa.RecordBatch.from_arrays(columns, schema=_ARROW)
+            yield pa.RecordBatch.from_arrays(columns, schema=BUCKET_ARROW)
 
 
 def _pair_ranges(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -17,7 +17,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 from dedup_lib.signatures.jit import kernel
 
 BUCKET_ROWS = StructType([StructField(name, LongType()) for name in ("key", "anchor", "item")])
-_ARROW = pa.schema([pa.field(name, pa.int64()) for name in ("key", "anchor", "item")])
+BUCKET_ARROW = pa.schema([pa.field(name, pa.int64()) for name in ("key", "anchor", "item")])
 
 
 @kernel
@@ -57,14 +57,9 @@ def pairing(anchors: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Re
             keys, items = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
             out = np.empty((3, anchors * len(keys)), np.int64)
             written = _pair_with_firsts(keys, items, state, out)
-            yield pa.RecordBatch.from_arrays([pa.array(row[:written]) for row in out], schema=_ARROW)
+            yield pa.RecordBatch.from_arrays([pa.array(row[:written]) for row in out], schema=BUCKET_ARROW)
 
     return pair
-
-
-def band_rows(items: DataFrame, keys: str) -> DataFrame:
-    """One row (key, item) per item and key, from an array column of keys."""
-    return items.select(F.explode(keys).alias("key"), "item")
 
 
 def pair_in_buckets(rows: DataFrame, anchors: int) -> DataFrame:

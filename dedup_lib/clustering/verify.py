@@ -17,6 +17,11 @@ STANDARD_ERRORS = 3  # the estimate decides only this far from the threshold
 Texts = Callable[[DataFrame], DataFrame]  # rows with a column `item` -> rows (item, text)
 
 
+def standard_error(similarity: float, permutations: int) -> float:
+    """Of an estimate by MinHash: sqrt(J (1 - J) / permutations), a binomial share (Broder 1997)."""
+    return math.sqrt(similarity * (1 - similarity) / permutations)
+
+
 @dataclass(frozen=True)
 class Bounds:
     """Where the estimate decides: a pair is accepted from `accept` on, rejected below `reject`."""
@@ -26,12 +31,12 @@ class Bounds:
 
     @classmethod
     def of(cls, settings: ClusterSettings, permutations: int) -> "Bounds":
-        """Three standard errors, sqrt(t (1 - t) / permutations), around the threshold; none for `estimate`."""
+        """Three standard errors around the threshold; none for `estimate`."""
         if settings.verify == "none":
             return cls(0.0, 0.0)
         if settings.verify == "estimate":
             return cls(settings.threshold, settings.threshold)
-        error = math.sqrt(settings.threshold * (1 - settings.threshold) / permutations)
+        error = standard_error(settings.threshold, permutations)
         if error == 0:  # at 0 and 1 no estimate proves anything
             return cls(settings.threshold, math.inf)
         return cls(settings.threshold - STANDARD_ERRORS * error, settings.threshold + STANDARD_ERRORS * error)

@@ -4,13 +4,13 @@ What a stage needs of the store, its caller hands in: `cut` stores a round's sta
 texts of all documents, and `TextsOf` adds the text to chosen ones.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-MapFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+from dedup_lib.tables.scan import MapFunction
+
 Scan = Callable[[Sequence[str], MapFunction, StructType], DataFrame]
 TextsOf = Callable[[DataFrame], DataFrame]  # rows with a column doc_id -> those rows with a column text after it
 
@@ -25,3 +25,8 @@ def texts_in(documents: DataFrame) -> TextsOf:
     return lambda needed: needed.join(documents.select("doc_id", "text"), "doc_id", "inner").select(
         *needed.columns, "text"
     )
+
+
+def by_item(texts_of: TextsOf) -> TextsOf:
+    """The same texts for rows whose doc_id is called `item`, as verification has it."""
+    return lambda needed: texts_of(needed.withColumnRenamed("item", "doc_id")).withColumnRenamed("doc_id", "item")

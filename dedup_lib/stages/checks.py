@@ -7,7 +7,7 @@ from dedup_lib.clustering import Cut
 from dedup_lib.clustering.verify import exact_similarities
 from dedup_lib.config.settings import ClusterSettings
 from dedup_lib.signatures import Scheme
-from dedup_lib.stages import TextsOf
+from dedup_lib.stages import TextsOf, by_item
 
 # An estimate three standard errors above the threshold is wrong about once in 1,000 times at the threshold itself.
 TOLERATED_SHARE = 0.01
@@ -93,12 +93,9 @@ def check_similarities(
         .select(F.col("duplicate_of").alias("anchor"), F.col("doc_id").alias("item"))
     )
 
-    def texts(needed: DataFrame) -> DataFrame:
-        return texts_of(needed.withColumnRenamed("item", "doc_id")).withColumnRenamed("doc_id", "item")
-
     sample = cut(sample, "check-sample")
     wanted = sample.count()
-    checked = exact_similarities(sample, texts, scheme)
+    checked = exact_similarities(sample, by_item(texts_of), scheme)
     found = checked.agg(
         F.count("*").alias("pairs"),
         F.count_if(F.col("similarity") < settings.threshold).alias("below"),

@@ -12,7 +12,7 @@ from dedup_lib.clustering.order import moment
 from dedup_lib.clustering.verify import exact_similarities
 from dedup_lib.config.settings import ResolveSettings
 from dedup_lib.signatures import Scheme
-from dedup_lib.stages import TextsOf
+from dedup_lib.stages import TextsOf, by_item
 from dedup_lib.urls import REFUSED_KEY
 
 UndoneRule = Callable[
@@ -86,15 +86,12 @@ def _resolve_shared(
     agrees = (F.col("url_strict") == F.col("first.url_strict")) | (F.col("content_hash") == F.col("first.content_hash"))
     judged = grouped.withColumn("agrees", is_first | agrees)
 
-    def texts(needed: DataFrame) -> DataFrame:
-        return texts_of(needed.withColumnRenamed("item", "doc_id")).withColumnRenamed("doc_id", "item")
-
     open_pairs = judged.where("not agrees").select(F.col("first.doc_id").alias("anchor"), F.col("doc_id").alias("item"))
     open_pairs = cut(open_pairs, "same-key-pairs")
     if open_pairs.isEmpty():  # as in most snapshots: every variant of a URL had the same text
         return _same_pages(judged.drop("agrees").withColumn("same_page", F.lit(True)))
     alike = (
-        exact_similarities(open_pairs, texts, scheme)
+        exact_similarities(open_pairs, by_item(texts_of), scheme)
         .where(F.col("similarity") >= settings.threshold)
         .select(F.col("item").alias("doc_id"), F.lit(True).alias("alike"))
     )

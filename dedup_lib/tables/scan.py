@@ -122,9 +122,7 @@ def place_rows(spark: SparkSession, root: str | Path, entry: TableEntry, table: 
     return placed.repartition(tasks, "file_name").sortWithinPartitions("file_name", "row_index")
 
 
-def rows_reader(
-    root: str | Path, entry: TableEntry, columns: Sequence[str]
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def rows_reader(root: str | Path, entry: TableEntry, columns: Sequence[str]) -> MapFunction:
     """The function that adds `columns`, read from the files, to batches that `place_rows` ordered.
 
     Columns out: those of the batch but for file_name and row_index, then `columns`.

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyspark.sql import functions as F
 
 from dedup_lib.clustering.candidates import (
-    band_rows,
     bucket_members,
     distinct_pairs,
     pair_in_buckets,
@@ -96,7 +96,7 @@ def test_frames_give_the_pairs_of_the_definition(spark, cut, partitions):
     dice.shuffle(items)
     frame = frame_of(spark, {"item": pa.int64(), "bands": pa.list_(pa.int64())}, items)
     with shuffle_partitions(spark, partitions):
-        buckets = cut(pair_in_buckets(band_rows(frame, "bands"), 3), "buckets")
+        buckets = cut(pair_in_buckets(frame.select(F.explode("bands").alias("key"), "item"), 3), "buckets")
         expected = reference_buckets(rows, 3)
         assert tuples(buckets) == sorted(expected, key=repr)
         pairs = {(anchor, item) for _, anchor, item in expected}

@@ -1,19 +1,3 @@
-import pytest
-from clustering.sessions import few_rows, parquet_cut
+from clustering.conftest import cut, module_with_few_rows, with_few_rows
 
-
-@pytest.fixture(scope="session")
-def cut(tmp_path_factory):
-    return parquet_cut(tmp_path_factory.mktemp("cut"))
-
-
-@pytest.fixture
-def with_few_rows(spark):
-    with few_rows(spark):
-        yield
-
-
-@pytest.fixture(scope="module")
-def module_with_few_rows(spark):
-    with few_rows(spark):
-        yield
+__all__ = ["cut", "module_with_few_rows", "with_few_rows"]
