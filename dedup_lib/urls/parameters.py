@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dedup_lib.urls.escapes import respell
 from dedup_lib.urls.parser import parse
@@ -25,10 +25,10 @@ class Verdict:
     value_matches: Matcher | None = None  # dropped only if its value has this shape
     partners: frozenset[str] = frozenset()  # dropped only if these names are there too
 
-    @property
-    def by_name_alone(self) -> bool:
-        """Whether neither the value nor other parameters play a part."""
-        return self.value_matches is None and not self.partners
+    by_name_alone: bool = field(init=False)  # neither the value nor other parameters play a part
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_name_alone", self.value_matches is None and not self.partners)
 
 
 KEEP = Verdict()
@@ -98,19 +98,19 @@ class HostParameters:
         self._drop = {_as_in_urls(name): Verdict(f"drop_params {name}", scope) for name, scope in drop}
         self._allow = None if allow is None else frozenset(map(_as_in_urls, allow))
         self._not_allowed = Verdict("allow_params", allow_scope)
-        self._verdicts: dict[str, Verdict] = {}
+        self.verdicts: dict[str, Verdict] = {}  # those remembered, for callers that cannot afford a call per name
         self.unchanged: Order = (-1,)  # stands for: all of them, as they are; compared by identity
         self.orders: dict[tuple[str, ...], Order] = {}
 
     def judge(self, name: str) -> Verdict:
         """The verdict on a name, as it stands in a URL."""
-        verdict = self._verdicts.get(name)
+        verdict = self.verdicts.get(name)
         if verdict is None:
-            if len(self._verdicts) >= REMEMBERED:
-                self._verdicts.clear()
+            if len(self.verdicts) >= REMEMBERED:
+                self.verdicts.clear()
             verdict = self._judge(name)
             if len(name) <= REMEMBERED_CHARS:
-                self._verdicts[name] = verdict
+                self.verdicts[name] = verdict
         return verdict
 
     def remember(self, names: tuple[str, ...], order: Order) -> None:

@@ -21,24 +21,28 @@ def clean_query(query: str, parameters: HostParameters, trace: Trace | None = No
 def _order(pieces: list[str], names: tuple[str, ...], parameters: HostParameters, trace: Trace | None) -> Order:
     """The indices of the pieces that stay, in their new order; remembered if it follows from the names alone."""
     kept = []
-    present = frozenset(map(bare_name, names))
+    present: frozenset[str] = frozenset()
     by_names_alone = "" not in names  # an empty piece and one that starts with = have the same name
-    for index, (piece, name) in enumerate(zip(pieces, names, strict=True)):
-        verdict = parameters.judge(name)
-        by_names_alone = by_names_alone and verdict.by_name_alone
-        if not piece:
-            fired = Fired("empty piece of the query", "&", "")
-        elif verdict is KEEP or not (verdict.by_name_alone or _holds(verdict, piece, present)):
-            kept.append(index)
+    verdicts = parameters.verdicts
+    for index, name in enumerate(names):
+        verdict = verdicts.get(name) or parameters.judge(name)
+        if verdict is KEEP:
+            if name or pieces[index]:
+                kept.append(index)
+            elif trace is not None:
+                trace.append(Fired("empty piece of the query", "&", ""))
             continue
-        else:
-            fired = Fired(verdict.rule, piece, "", verdict.scope)
-        if trace is not None:
-            trace.append(fired)
+        by_names_alone = by_names_alone and verdict.by_name_alone
+        if verdict.partners and not present:
+            present = frozenset(map(bare_name, names))
+        if not (verdict.by_name_alone or _holds(verdict, pieces[index], present)):
+            kept.append(index)
+        elif trace is not None:
+            trace.append(Fired(verdict.rule, pieces[index], "", verdict.scope))
     ordered = sorted(kept, key=names.__getitem__)
     if trace is not None and ordered != kept:
         trace.append(Fired("parameter order", _joined(pieces, kept), _joined(pieces, ordered)))
-    order = parameters.unchanged if ordered == list(range(len(pieces))) else tuple(ordered)
+    order = parameters.unchanged if len(kept) == len(names) and ordered == kept else tuple(ordered)
     if by_names_alone:
         parameters.remember(names, order)
     return order
