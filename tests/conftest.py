@@ -18,7 +18,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.memory": "2g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dderby.system.home={folder}",
+        "spark.driver.extraJavaOptions": " ".join(
+            (
+                *("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m"),  # else it is 48 MB, full in a minute
+                *("-XX:+UseSerialGC", f"-Dderby.system.home={folder}"),
+            )
+        ),
         "spark.local.dir": str(folder / "local"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.adaptive.enabled": "true",

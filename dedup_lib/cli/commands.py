@@ -9,7 +9,7 @@ from typing import Any
 
 from dedup_lib.archives import InputFile, expand_inputs, read_texts
 from dedup_lib.cli.context import Job, Request, rules_of, scheme_of
-from dedup_lib.cli.steps import run_stage
+from dedup_lib.cli.steps import run_stage, settle_rules
 from dedup_lib.config import load_settings, settings_record
 from dedup_lib.errors import CheckFailedError, UsageError
 from dedup_lib.reports.funnel import funnel_closes
@@ -59,8 +59,11 @@ def run_stages(command: str, stages: Sequence[str], options: Options, tell: Tell
         with record:
             record.note(source=key.source, snapshot=key.snapshot)
             job = Job(request, work, record, tell)
-            made = [stage for stage in stages if run_stage(job, stage)]
-            counts = {stage: dict(entry.counts) for stage, entry in work.version.stages.items() if stage in stages}
+            made = ["extract"] if "extract" not in stages and "resolve" in stages and settle_rules(job) else []
+            made += [stage for stage in stages if run_stage(job, stage)]
+            counts = {
+                stage: dict(entry.counts) for stage, entry in work.version.stages.items() if stage in {*stages, *made}
+            }
             if failures := funnel_closes(counts):
                 raise CheckFailedError(failures, "nothing was published; this is a fault of ours: please report it")
             work.publish()
@@ -117,7 +120,6 @@ def _day(text: str | None) -> date | None:
 
 def _plan(command: str, stages: Sequence[str], key: SnapshotKey, request: Request) -> dict[str, Any]:
     """What the command would do, without doing it."""
-    rules_of(request)
     version = read_version(request.root, key)
     there = sorted(version.stages, key=STAGES.index) if version else []
     return {
@@ -131,6 +133,7 @@ def _plan(command: str, stages: Sequence[str], key: SnapshotKey, request: Reques
         "inputs": len(request.inputs),
         "input_bytes": sum(file.bytes for file in request.inputs),
         "scheme": str(scheme_of(request.settings)),
+        "url_scheme": rules_of(request).scheme,
     }
 
 

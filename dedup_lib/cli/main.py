@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from dedup_lib import __version__
+from dedup_lib.cli.canonicalize import canonicalize_command
 from dedup_lib.cli.commands import Options, as_json, run_stages
 from dedup_lib.cli.demo import run_demo
 from dedup_lib.cli.looks import evaluate_command, paths_command, sample_command, status_command
@@ -140,6 +141,20 @@ def paths(
     """The published files of a table, one per line."""
     for path in paths_command(root, table):
         typer.echo(path)
+
+
+@app.command()
+def canonicalize(
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="URL", help="Without any, lines of standard input.")
+    ] = None,
+    config: Config = None,
+    overrides: Set = None,
+    why: Annotated[bool, typer.Option("--why", help="Show each rule that fired, in order.")] = False,
+    json_lines: Annotated[bool, typer.Option("--json", help="One JSON object per line and URL.")] = False,
+) -> None:
+    """What URLs are called under the rules: as the parser writes them, after the rules, and what captures share."""
+    canonicalize_command(urls or (), config, overrides or (), typer.echo, why=why, as_json=json_lines)
 
 
 @app.command()

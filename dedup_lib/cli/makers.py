@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from dedup_lib.cli.context import Job
 from dedup_lib.clustering.representatives import describe_kept
 from dedup_lib.errors import CheckFailedError, InputError
+from dedup_lib.stages.canonicals import FATES
 from dedup_lib.stages.checks import check_references, check_similarities
 from dedup_lib.stages.cluster import cluster
 from dedup_lib.stages.extract import extractor, pack_inputs
@@ -30,7 +31,7 @@ from dedup_lib.tables.schemas import (
 )
 from dedup_lib.tables.validate import check_table
 from dedup_lib.tables.write import write_tagged
-from dedup_lib.urls import undone_rule
+from dedup_lib.urls import identify_column, undone_rule
 
 REMEDY = "nothing was published; look at the run file, mend the inputs or the settings, and run again"
 Tables = dict[str, TableEntry]
@@ -109,15 +110,16 @@ def _require_few_rejects(counts: Counts, most: float) -> None:
 def make_resolve(job: Job) -> tuple[Tables, Counts]:
     """Documents to identities."""
     rules = job.rules
-    frame = resolve(
+    resolved = resolve(
         job.narrow(DOCUMENTS),
         job.texts_of,
         job.settings.resolve,
         job.scheme,
         lambda url, other: undone_rule(url, other, rules),
+        lambda urls: identify_column(urls, rules).url_key,
         job.cut,
     )
-    made = {"identities": job.write(frame, IDENTITIES)}
+    made = {"identities": job.write(resolved.identities, IDENTITIES)}
     identities = job.staged(made["identities"], IDENTITIES)
     found = identities.agg(
         F.count("*").alias("captures"), F.count_if("wins").alias("pages"), F.count_if(F.col("conflict").isNotNull())
@@ -127,7 +129,8 @@ def make_resolve(job: Job) -> tuple[Tables, Counts]:
         "pages": found[1],
         "url_duplicates": found[0] - found[1],
         "conflicts": found[2],
-        "conflicts_by_rule": _conflicts_by_rule(identities) if found[2] else {},
+        "conflicts_by_rule": _most_frequent(identities.where("conflict is not null"), "conflict") if found[2] else {},
+        **_declaration_counts(resolved.declarations),
     }
     _require(
         [*check_table(identities, IDENTITIES), *_differ("captures", counts["captures"], job, "extract", "documents")]
@@ -135,10 +138,21 @@ def make_resolve(job: Job) -> tuple[Tables, Counts]:
     return made, counts
 
 
-def _conflicts_by_rule(identities: DataFrame) -> dict[str, int]:
-    """The hundred hosts and rules that were undone most often."""
-    by_rule = identities.where("conflict is not null").groupBy("conflict").count()
-    return _by("conflict", by_rule.orderBy(F.desc("count"), "conflict").limit(100))
+def _declaration_counts(declarations: DataFrame | None) -> Counts:
+    """What became of the canonicals that pages declare, and the hosts whose declarations proved wrong most often."""
+    if declarations is None:
+        return {"canonicals": {"declared": 0, **dict.fromkeys(FATES, 0)}, "canonicals_refused_by_host": {}}
+    fates = _by("fate", declarations.groupBy("fate").count())
+    refused = declarations.where(F.col("fate").isin("different_text", "over_fan_in"))
+    return {
+        "canonicals": {"declared": sum(fates.values()), **dict.fromkeys(FATES, 0), **fates},
+        "canonicals_refused_by_host": _most_frequent(refused, "host"),
+    }
+
+
+def _most_frequent(frame: DataFrame, name: str) -> dict[str, int]:
+    """The hundred most frequent values of a column."""
+    return _by(name, frame.groupBy(name).count().orderBy(F.desc("count"), name).limit(100))
 
 
 def make_sign(job: Job) -> tuple[Tables, Counts]:

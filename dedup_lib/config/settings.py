@@ -42,6 +42,9 @@ class ResolveSettings(Section):
     """When captures under one key are one page."""
 
     threshold: Fraction = Field(default=0.8, description="Jaccard at which two texts under one key are the same page")
+    canonical_fan_in: int = Field(
+        default=100, ge=0, description="pages of a host that may declare one canonical; of more, none is followed"
+    )
 
 
 class SignSettings(Section):

@@ -7,7 +7,7 @@ from typing import Any
 from dedup_lib.archives import ArchiveRecord, Reason, decode_body
 from dedup_lib.config.settings import ExtractSettings
 from dedup_lib.text import DocumentText, Kind, PageRefused, charset_of, document_kind, media_type, read_document
-from dedup_lib.urls import UrlRules, canonical_from_link_header, declared_canonical, resolve_link
+from dedup_lib.urls import canonical_from_link_header, canonical_links, resolve_link
 
 # Crawlers cut pages at these sizes, and older ones do not say so (Common Crawl: 500 KiB, 1 MiB, 2 MiB, 5 MiB).
 CUT_SIZES = frozenset((500 << 10, 1 << 20, 2 << 20, 5 << 20))
@@ -36,7 +36,7 @@ class Reject:
     detail: str
 
 
-def judge_record(record: ArchiveRecord, settings: ExtractSettings, rules: UrlRules) -> Document | Fetch | Reject:
+def judge_record(record: ArchiveRecord, settings: ExtractSettings) -> Document | Fetch | Reject:
     """Decides what a page record is; nothing is dropped without one of the three."""
     if record.record_type == "revisit":
         profile = record.headers.get("warc-profile") or ""
@@ -45,7 +45,7 @@ def judge_record(record: ArchiveRecord, settings: ExtractSettings, rules: UrlRul
     status = record.http_status
     if status is not None and not 200 <= status < 300:
         return _unsuccessful(record, status)
-    return _read_page(record, settings, rules)
+    return _read_page(record, settings)
 
 
 def _unsuccessful(record: ArchiveRecord, status: int) -> Fetch:
@@ -57,7 +57,7 @@ def _unsuccessful(record: ArchiveRecord, status: int) -> Fetch:
     return Fetch("error")
 
 
-def _read_page(record: ArchiveRecord, settings: ExtractSettings, rules: UrlRules) -> Document | Fetch | Reject:
+def _read_page(record: ArchiveRecord, settings: ExtractSettings) -> Document | Fetch | Reject:
     is_http = record.http_status is not None
     content_type = record.http_headers.get("content-type") if is_http else record.content_type
     decoded = decode_body(
@@ -78,20 +78,19 @@ def _read_page(record: ArchiveRecord, settings: ExtractSettings, rules: UrlRules
         return Reject(page.reason, page.detail)
     if not page.content.text.strip():
         return Reject(Reason.NO_TEXT, f"{len(decoded.body)} bytes of {kind.value} without text")
-    return Document(_columns(record, record.date, page, media_type(content_type), decoded.body, rules))
+    return Document(_columns(record, record.date, page, media_type(content_type), decoded.body))
 
 
 def _columns(
-    record: ArchiveRecord, date: datetime, page: DocumentText, content_type: str, body: bytes, rules: UrlRules
+    record: ArchiveRecord, date: datetime, page: DocumentText, content_type: str, body: bytes
 ) -> dict[str, Any]:
     content = page.content
     link = record.http_headers.get("link")
     candidates = [*content.canonical_links, *(canonical_from_link_header(link) if link else [])]
-    canonical = declared_canonical(record.target_uri, candidates, content.base_href, rules) if candidates else None
     return {
         "record_id": record.record_id,
         "url": record.target_uri,
-        "declared_canonical": canonical,
+        "canonical_links": canonical_links(record.target_uri, candidates, content.base_href),
         "crawl_date": date.date(),
         "fetched_at": date,
         "http_status": record.http_status,

@@ -10,14 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dedup_lib.signatures import content_hash, content_hashes
+from dedup_lib.stages.rename import document_names
 from dedup_lib.tables.schemas import DOCUMENTS
-from dedup_lib.urls import UrlRules, identify_column
+from dedup_lib.urls import UrlRules
 
 MAX_ROWS = 5_000
 _GATHERED = (
     "record_id",
     "url",
-    "declared_canonical",
+    "canonical_links",
     "crawl_date",
     "fetched_at",
     "http_status",
@@ -81,18 +82,12 @@ class DocumentRows:
 
 
 def finish_documents(doc_ids: pa.Array, arrays: dict[str, pa.Array], rules: UrlRules) -> pa.RecordBatch:
-    """A batch of the table `documents` from its gathered columns: URL identities, lengths and content hashes added."""
-    rows = len(doc_ids)
-    urls = identify_column(arrays["url"], rules)
+    """A batch of the table `documents` from its gathered columns; what follows from URLs and texts is added."""
     computed = {
         "doc_id": doc_ids,
-        "url_strict": urls.url_strict,
-        "policy_url": urls.policy_url,
-        "url_key": urls.url_key,
         "text_chars": pc.utf8_length(arrays["text"]).cast(pa.int32()),
         "content_hash": content_hashes(arrays["text"]),
-        "url_scheme": pa.array([rules.scheme] * rows, pa.string()),
     }
-    everything = arrays | computed
+    everything = arrays | computed | document_names(arrays["url"], arrays["canonical_links"], rules)
     schema = DOCUMENTS.arrow
     return pa.RecordBatch.from_arrays([everything[name] for name in schema.names], schema=schema)

@@ -15,9 +15,10 @@ from dedup_lib.config.settings import ExtractSettings
 from dedup_lib.errors import InputError
 from dedup_lib.stages.captures import Document, Fetch, judge_record
 from dedup_lib.stages.document_rows import DocumentRows, doc_id_of, doc_id_of_text, finish_documents
+from dedup_lib.stages.rename import renamed_fetches
 from dedup_lib.tables.schemas import ARCHIVES, DOCUMENTS, FETCHES, REJECTS
 from dedup_lib.text import detect_language
-from dedup_lib.urls import UrlRules, identify_column
+from dedup_lib.urls import UrlRules
 
 Tagged = tuple[str, pa.RecordBatch]
 _HELD_ROWS = 10_000
@@ -151,7 +152,7 @@ class _FileReading:
 
     def _record(self, record: ArchiveRecord, rows: DocumentRows) -> None:
         self.counts["records"] += 1
-        found = judge_record(record, self.settings, self.rules)
+        found = judge_record(record, self.settings)
         if isinstance(found, Document):
             columns = found.columns
             doc_id = doc_id_of(
@@ -188,10 +189,7 @@ class _FileReading:
 
     def _side_rows(self) -> Iterator[Tagged]:
         if self.fetches:
-            keys = identify_column(pa.array([row["url"] for row in self.fetches], pa.string()), self.rules).url_key
-            for row, key in zip(self.fetches, keys.to_pylist(), strict=True):
-                row["url_key"] = key
-            yield "fetches", pa.RecordBatch.from_pylist(self.fetches, schema=FETCHES.arrow)
+            yield "fetches", renamed_fetches(pa.RecordBatch.from_pylist(self.fetches, schema=FETCHES.arrow), self.rules)
         if self.rejects:
             yield "rejects", pa.RecordBatch.from_pylist(self.rejects, schema=REJECTS.arrow)
         self.fetches, self.rejects = [], []

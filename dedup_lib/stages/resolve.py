@@ -1,6 +1,7 @@
 """The stage `resolve`: which captures are one page, settled before anything is signed."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -13,12 +14,23 @@ from dedup_lib.clustering.verify import exact_similarities
 from dedup_lib.config.settings import ResolveSettings
 from dedup_lib.signatures import Scheme
 from dedup_lib.stages import TextsOf, by_item
+from dedup_lib.stages.canonicals import KeysOf, follow_canonicals
 from dedup_lib.urls import REFUSED_KEY
 
 UndoneRule = Callable[
     [str, str], str
 ]  # (URL of the capture that stays apart, URL of the key's winner) -> host and rule
-_IDENTITY = ("doc_id", "canonical_url", "crawl_date", "wins", "duplicate_of", "conflict")
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The table `identities`, one row per capture, and what became of what pages declare as their canonical.
+
+    `declarations` has a row (doc_id, host, fate) per page that declares another one; None if there is none.
+    """
+
+    identities: DataFrame
+    declarations: DataFrame | None
 
 
 def resolve(
@@ -27,16 +39,29 @@ def resolve(
     settings: ResolveSettings,
     scheme: Scheme,
     undone_rule: UndoneRule,
+    keys_of: KeysOf,
     cut: Cut,
-) -> DataFrame:
-    """One row per capture, in the columns of the table `identities`.
+) -> Resolved:
+    """Which captures are one page, by their URLs and by what they declare, each time checked against the texts.
 
     Captures are grouped by url_key; the winner is the latest complete one. Another capture is its duplicate if it has
     the same url_strict, the same content hash, or exact Jaccard at or above the threshold; otherwise a rule was wrong
     for that site: the capture is named by its url_strict and stays a document, and `conflict` names host and rule.
-    Where such a name is the winner's canonical URL, the winner too goes by its url_strict. Only texts of captures
-    that share a key and differ in URL and content are read.
+    Where such a name is the winner's canonical URL, the winner too goes by its url_strict. Then rel=canonical is
+    followed (`follow_canonicals`). Only texts of captures that are compared are read.
     """
+    by_key = _by_key(documents, texts_of, settings, scheme, undone_rule, cut)
+    return Resolved(*follow_canonicals(by_key, documents, texts_of, settings, scheme, keys_of, cut))
+
+
+def _by_key(
+    documents: DataFrame,
+    texts_of: TextsOf,
+    settings: ResolveSettings,
+    scheme: Scheme,
+    undone_rule: UndoneRule,
+    cut: Cut,
+) -> DataFrame:
     forms = ("url", "policy_url", "url_key", "crawl_date", "content_hash")
     captures = documents.select("doc_id", *forms, _strict().alias("url_strict"), _precedence().alias("rank"))
     keys = captures.groupBy("url_key").agg(F.count("*").alias("captures")).where("captures > 1").select("url_key")

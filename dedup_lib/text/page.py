@@ -10,7 +10,6 @@ from dedup_lib.text.blocks import normalise_blocks
 from dedup_lib.text.caps import PageLimits, too_complex
 
 MAX_TITLE_CHARS = 1_000
-MAX_CANONICAL_LINKS = 8  # more than one is a mistake of the site; more than a few is spam
 
 _DEFAULT_LIMITS = PageLimits()
 
@@ -88,4 +87,4 @@ def _head_of(tree: HTMLTree, html: str) -> tuple[str, str | None, list[str]]:
     links = head.query_selector_all("link[rel][href]") if "canonical" in markup else []
     canonical = [link.getattr("href") for link in links if "canonical" in (link.getattr("rel") or "").lower().split()]
     base_href = next((str(base.getattr("href")).strip() for base in bases), None)
-    return title, base_href, [str(href).strip() for href in canonical if href][:MAX_CANONICAL_LINKS]
+    return title, base_href, list(dict.fromkeys(str(href).strip() for href in canonical if href))

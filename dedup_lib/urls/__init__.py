@@ -9,7 +9,13 @@ What this room does to a URL is named by `rules.scheme`, the `url_scheme` of the
 
 from dedup_lib.urls.column import UrlColumns, identify_column
 from dedup_lib.urls.identity import REFUSALS, REFUSED_KEY, UrlIdentity, explain, identify, undone_rule
-from dedup_lib.urls.links import canonical_from_link_header, declared_canonical, resolve_link
+from dedup_lib.urls.links import (
+    canonical_from_link_header,
+    canonical_links,
+    declared_canonical,
+    declared_canonicals,
+    resolve_link,
+)
 from dedup_lib.urls.rule_files import default_rules_path, load_rules
 from dedup_lib.urls.rules import UrlRules
 from dedup_lib.urls.sites import registrable_domain
@@ -23,7 +29,9 @@ __all__ = [
     "UrlIdentity",
     "UrlRules",
     "canonical_from_link_header",
+    "canonical_links",
     "declared_canonical",
+    "declared_canonicals",
     "default_rules_path",
     "explain",
     "identify",

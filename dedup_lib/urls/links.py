@@ -7,11 +7,17 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dedup_lib.urls.column import UrlColumns, identify_column
 from dedup_lib.urls.identity import RAW_CHARS, identify_row
 from dedup_lib.urls.parser import join, parse
 from dedup_lib.urls.policy import Policy, ready, split_port
 from dedup_lib.urls.rules import Pagination, UrlRules
 from dedup_lib.urls.sites import site
+
+MAX_CANONICAL_LINKS = 8  # more than one is a mistake of the site; of a page that has more than a few, none counts
 
 _LINK = re.compile(r"\s*<([^>]*)>")  # RFC 8288, section 3
 _LINK_PARAMETER = re.compile(r'\s*;\s*(?:([^\s=;,"]+)\s*(?:=\s*("(?:[^"\\]|\\.)*"|[^\s;,"]*))?)?')
@@ -70,28 +76,59 @@ def canonical_from_link_header(value: str) -> list[str]:
     return found
 
 
-def declared_canonical(page_url: str, candidates: Sequence[str], base_href: str | None, rules: UrlRules) -> str | None:
-    """The `policy_url` of the canonical that a page declares, or None if it declares none that could be right.
+def canonical_links(page_url: str, candidates: Sequence[str], base_href: str | None) -> list[str] | None:
+    """The different absolute http(s) URLs that a page names as its canonical, in order; no rule has touched them.
 
     `candidates` are the values of its rel=canonical elements (in the head) and Link headers. Those that are blank or
-    no http(s) URL are ignored. None unless exactly one remains, it is of the same registrable domain, is not the root
-    of a site declared by a deep page, and names no other page of a paginated list (Google Search Central, "5 common
-    mistakes with rel=canonical", 2013). A page's own URL is a right answer.
+    lead to no http(s) URL are left out. None where none remains, or more than `MAX_CANONICAL_LINKS`.
+
+    >>> canonical_links("http://example.com/fr/1", ["/a", "", "http://EXAMPLE.com/a"], None)
+    ['http://example.com/a']
+    """
+    links: dict[str, None] = {}
+    for candidate in dict.fromkeys(candidates):
+        link = resolve_link(page_url, base_href, candidate) if candidate.strip() else None
+        if link is not None and len(link) <= RAW_CHARS:
+            links[link] = None
+            if len(links) > MAX_CANONICAL_LINKS:
+                return None
+    return list(links) or None
+
+
+def declared_canonical(page_url: str, links: Sequence[str], rules: UrlRules) -> str | None:
+    """The `policy_url` of the canonical that a page declares, or None if it declares none that could be right.
+
+    `links` are its `canonical_links`. None unless they are one URL under the rules, and it is of the same registrable
+    domain, is not the root of a site declared by a deep page, and names no other page of a paginated list (Google
+    Search Central, "5 common mistakes with rel=canonical", 2013). A page's own URL is a right answer.
     """
     policy = ready(rules)
     page = identify_row(page_url, policy)
     if page[3] is not None:
         return None
-    targets = set()
-    for candidate in candidates:
-        link = resolve_link(page_url, base_href, candidate) if candidate.strip() else None
-        if link is not None:
-            target = identify_row(link, policy)
-            if target[3] is None:
-                targets.add(target[1])
-    if len(targets) != 1:
-        return None
-    return _plausible(page[1], targets.pop(), policy)
+    targets = (identify_row(link, policy) for link in links)
+    return _settled(page[1], {target[1] for target in targets if target[3] is None}, policy)
+
+
+def declared_canonicals(pages: UrlColumns, links: pa.Array, rules: UrlRules) -> pa.Array:
+    """`declared_canonical` for each row, as strings: of pages whose identities these are, and their links or null."""
+    policy = ready(rules)
+    declares = pc.and_(pc.is_valid(links), pc.is_null(pages.refused))
+    declared = links.filter(declares)
+    targets = identify_column(declared.flatten(), rules)
+    names: list[set[str]] = [set() for _ in range(len(declared))]
+    rows = pc.list_parent_indices(declared).to_pylist()
+    for row, name, refused in zip(rows, targets.policy_url.to_pylist(), targets.refused.to_pylist(), strict=True):
+        if refused is None:
+            names[row].add(name)
+    urls = pages.policy_url.filter(declares).to_pylist()
+    found = [_settled(url, named, policy) for url, named in zip(urls, names, strict=True)]
+    return pc.replace_with_mask(pa.nulls(len(links), pa.string()), declares, pa.array(found, pa.string()))
+
+
+def _settled(page: str, targets: set[str], policy: Policy) -> str | None:
+    """The one target, if there is one and it could be right."""
+    return _plausible(page, next(iter(targets)), policy) if len(targets) == 1 else None
 
 
 def _plausible(page: str, target: str, policy: Policy) -> str | None:

@@ -133,7 +133,7 @@ def run_in(folder: Path, path: Path) -> subprocess.CompletedProcess[str]:
 def test_a_local_session_starts_quietly_and_leaves_nothing_behind(tmp_path):
     done = run_in(tmp_path, ROOT / "conf" / "spark-local.conf")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["shown", "local[1]", "16", "UTC"]
+    assert done.stdout.split() == ["shown", "local[1]", "8", "UTC"]
     assert done.stderr == ""
     assert list(tmp_path.iterdir()) == []
 

@@ -14,7 +14,19 @@ from dedup_lib.cli import session as sessions
 from dedup_lib.cli.main import main
 
 KEY = ("--source", "news", "--snapshot", "first")
-COMMANDS = ("run", "extract", "resolve", "sign", "cluster", "sample", "demo", "status", "paths", "evaluate")
+COMMANDS = (
+    "run",
+    "extract",
+    "resolve",
+    "sign",
+    "cluster",
+    "sample",
+    "demo",
+    "status",
+    "paths",
+    "canonicalize",
+    "evaluate",
+)
 RECORD = (
     b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\nWARC-Date: 2026-11-30T10:00:00Z\r\n"
     b"WARC-Target-URI: http://a.example/\r\nContent-Type: application/http; msgtype=response\r\n"

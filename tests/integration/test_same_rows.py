@@ -16,7 +16,7 @@ spark.master {master}
 spark.driver.memory 2g
 spark.driver.bindAddress 127.0.0.1
 spark.driver.host 127.0.0.1
-spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC
 spark.ui.enabled false
 spark.ui.showConsoleProgress false
 spark.sql.shuffle.partitions {partitions}

@@ -26,7 +26,12 @@ def undo(url, other):
 
 
 def resolved(documents, undone_rule, cut):
-    return resolve(documents.drop("text"), texts_in(documents), ResolveSettings(), Scheme(), undone_rule, cut)
+    def no_keys(urls):
+        raise AssertionError("no page declares another one")
+
+    found = resolve(documents.drop("text"), texts_in(documents), ResolveSettings(), Scheme(), undone_rule, no_keys, cut)
+    assert found.declarations is None
+    return found.identities
 
 
 def variant(doc_id, query, text, fetched_at=START, page="http://s.org/p", **others):

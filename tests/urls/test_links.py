@@ -1,12 +1,29 @@
 """Links against their base, Link headers, and the structural checks of a declared canonical."""
 
+from functools import cache
+
+import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from dedup_lib.urls import canonical_from_link_header, declared_canonical, registrable_domain, resolve_link
+from dedup_lib.urls import (
+    canonical_from_link_header,
+    canonical_links,
+    declared_canonical,
+    declared_canonicals,
+    identify_column,
+    registrable_domain,
+    resolve_link,
+)
 
-from .rules_for_tests import product_rules
+from .rules_for_tests import NO_RULES, product_rules, rules_with
 
 PAGE = "https://www.shop.example/list/item?id=5&color=red"
+
+
+def declared(page, candidates, base, rules):
+    return declared_canonical(page, canonical_links(page, candidates, base) or [], rules)
 
 
 @pytest.mark.parametrize(
@@ -78,11 +95,11 @@ def test_link_headers_name_canonicals(header, expected):
     ],
 )
 def test_a_declared_canonical_is_one_page_of_the_same_site_and_not_its_root(candidates, expected):
-    assert declared_canonical(PAGE, candidates, None, product_rules()) == expected
+    assert declared(PAGE, candidates, None, product_rules()) == expected
 
 
 def test_users_of_one_hosting_domain_are_two_sites():
-    assert declared_canonical("https://a.github.io/x", ["https://b.github.io/x"], None, product_rules()) is None
+    assert declared("https://a.github.io/x", ["https://b.github.io/x"], None, product_rules()) is None
     assert registrable_domain("www.a.github.io") == "a.github.io"
     assert registrable_domain("192.0.2.1") is None
 
@@ -90,8 +107,8 @@ def test_users_of_one_hosting_domain_are_two_sites():
 @pytest.mark.parametrize("host", ["192.0.2.1", "[::1]", "localhost", "github.io"])
 def test_hosts_without_a_registrable_domain_are_their_own_site(host):
     rules = product_rules()
-    assert declared_canonical(f"http://{host}:81/a?x", ["/a"], None, rules) == f"http://{host}:81/a"
-    assert declared_canonical(f"http://{host}/a", ["http://192.0.2.2/a"], None, rules) is None
+    assert declared(f"http://{host}:81/a?x", ["/a"], None, rules) == f"http://{host}:81/a"
+    assert declared(f"http://{host}/a", ["http://192.0.2.2/a"], None, rules) is None
 
 
 @pytest.mark.parametrize(
@@ -110,11 +127,60 @@ def test_hosts_without_a_registrable_domain_are_their_own_site(host):
     ],
 )
 def test_a_page_of_a_list_is_not_another_page_of_it(page, canonical, followed):
-    found = declared_canonical("http://h.example" + page, [canonical], None, product_rules())
+    found = declared("http://h.example" + page, [canonical], None, product_rules())
     assert (found is not None) == followed
 
 
 def test_the_base_holds_for_canonicals_and_a_refused_page_has_none():
     rules = product_rules()
-    assert declared_canonical("http://h.example/a/b", ["c"], "/d/", rules) == "http://h.example/d/c"
-    assert declared_canonical("ftp://h.example/a", ["http://h.example/a"], None, rules) is None
+    assert declared("http://h.example/a/b", ["c"], "/d/", rules) == "http://h.example/d/c"
+    assert declared("ftp://h.example/a", ["http://h.example/a"], None, rules) is None
+
+
+@pytest.mark.parametrize(
+    ("candidates", "base", "links"),
+    [
+        (["c", " ", "HTTP://H.example/a/c", "c?utm_source=x#y"], None, ["a/c", "a/c?utm_source=x#y"]),
+        (["c", "http://h.example/a/c"], "/d/", ["d/c", "a/c"]),
+        (["mailto:a@h.example", "javascript:x", "\ud800", "x" * 70_000], None, None),
+        ([], None, None),
+        ([*map(str, range(8)), "http://h.example/a/3", "mailto:x"], None, [f"a/{number}" for number in range(8)]),
+        (list(map(str, range(9))), None, None),
+    ],
+)
+def test_what_a_page_declares_is_kept_as_absolute_urls_untouched_by_rules_unless_it_is_too_much(
+    candidates, base, links
+):
+    expected = None if links is None else [f"http://h.example/{link}" for link in links]
+    assert canonical_links("http://h.example/a/b", candidates, base) == expected
+
+
+def test_links_that_are_one_url_only_under_the_rules_are_a_canonical_only_under_the_rules():
+    links = ["http://h.example/a", "http://h.example/a?utm_source=x"]
+    assert declared_canonical("http://h.example/a/b", links, NO_RULES) is None
+    assert declared_canonical("http://h.example/a/b", links, product_rules()) == "http://h.example/a"
+
+
+@cache
+def rules_without_www():
+    return rules_with(defaults={"strip_www": True})
+
+
+URLS = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(["http://h.example", "https://www.h.example", "http://g.example", "ftp://h.example", ""]),
+        st.sampled_from(["/", "/a", "/a/", "/list?page=2", "/list?page=3", "/a?utm_source=x", "/a?b=1", "/%ff"]),
+    ),
+)
+LINKS = st.none() | st.lists(URLS, max_size=3)
+
+
+@settings(deadline=None)  # the first example reads the rules
+@given(st.lists(st.tuples(URLS, LINKS), max_size=12), st.integers(0, 3))
+def test_a_column_of_declarations_gives_the_canonicals_of_its_rows(rows, start):
+    rules = rules_without_www()
+    urls = pa.array([url for url, _ in rows], pa.string()).slice(start)
+    links = pa.array([links for _, links in rows], pa.list_(pa.string())).slice(start)
+    found = declared_canonicals(identify_column(urls, rules), links, rules)
+    assert found.to_pylist() == [declared_canonical(url, links or [], rules) for url, links in rows[start:]]

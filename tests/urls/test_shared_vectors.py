@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dedup_lib.urls import declared_canonical, identify, resolve_link
+from dedup_lib.urls import canonical_links, declared_canonical, identify, resolve_link
 
 from .rules_for_tests import product_rules, rules_with
 
@@ -37,7 +37,8 @@ def _result(given):
         aliases = policy.pop("aliases", {})
         return _canonical(given["url"], rules_with(defaults=policy, aliases=aliases))
     if "canonical" in given:
-        return declared_canonical(given["url"], given["canonical"], None, rules) or _canonical(given["url"], rules)
+        links = canonical_links(given["url"], given["canonical"], None) or []
+        return declared_canonical(given["url"], links, rules) or _canonical(given["url"], rules)
     return identify(given["key"], rules).url_key
 
 
