@@ -1,5 +1,6 @@
 """`crawl-dedup canonicalize`: what URLs are called under the rules, and which rules made it so. Needs no Spark."""
 
+import io
 import json
 import os
 import sys
@@ -43,6 +44,8 @@ def canonicalize_command(
     rules = rules_of(Request("", load_settings(config, overrides), beside=config.resolve().parent if config else None))
     batches = [[os.fsencode(url) for url in urls]] if urls else _batches_of_lines(_standard_input())
     texts = _as_json_lines if as_json else _as_blocks
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may know fewer letters than URLs have
     try:
         for batch in batches:
             show("\n".join(texts(_identified(batch, rules, why), rules, why)))
@@ -84,7 +87,7 @@ def _as_json_lines(named: Iterable[Named], rules: UrlRules, why: bool) -> Iterat
                 {"rule": fired.rule, "scope": fired.scope, "before": fired.before, "after": fired.after}
                 for fired in explain(url, rules)
             ]
-        yield json.dumps(record, ensure_ascii=False)
+        yield json.dumps(record, ensure_ascii=sys.stdout.encoding.lower() != "utf-8")
 
 
 def _as_blocks(named: Iterable[Named], rules: UrlRules, why: bool) -> Iterator[str]:

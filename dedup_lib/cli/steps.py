@@ -30,7 +30,7 @@ def run_stage(job: Job, stage: str) -> bool:
         _require_rules(job, stage, table, entry)
         made_from[entry.stage] = entry.run
     print_of = fingerprint(_shape(job, stage))
-    if job.work.plan(stage, print_of, made_from, job.request.replace) == "done":
+    if job.work.plan(stage, print_of, made_from, job.request.replace, job.rules.scheme) == "done":
         return _keep(job, stage)
     job.tell(f"{stage}: started")
     _make(job, stage, print_of, made_from, MAKERS[stage])

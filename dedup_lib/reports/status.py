@@ -16,7 +16,7 @@ FATES = {
     "different_text": "to pages of another text",
     "over_fan_in": "to pages that too many declare",
     "not_captured": "to pages not captured",
-    "chained": "to pages that follow another",
+    "chained": "to pages that declare another themselves",
     "truncated": "to pages cut short",
 }
 
@@ -90,7 +90,7 @@ def _canonicals(resolved: StageEntry) -> Iterator[str]:
     counts: Mapping[str, int] = resolved.counts.get("canonicals") or {}
     fates = [f"{counts[fate]:,} {words}" for fate, words in FATES.items() if counts.get(fate)]
     if fates:
-        yield f"  rel=canonical declared by {counts['declared']:,} pages: {', '.join(fates)}"
+        yield f"  another page declared as canonical by {counts['declared']:,} pages: {', '.join(fates)}"
     by_host: Mapping[str, int] = resolved.counts.get("canonicals_refused_by_host") or {}
     if by_host:
         yield "  hosts whose rel=canonical was refused most often"

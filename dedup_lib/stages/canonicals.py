@@ -36,9 +36,9 @@ def follow_canonicals(
 
     A page (the winner of its name) that declares another page becomes its duplicate, with all captures that were its
     own duplicates, under that page's canonical URL. The other page must be captured in this snapshot, not truncated
-    unless the declaring one is, and not follow a page itself; at most `canonical_fan_in` pages of the host may declare
-    it; and each text that is not an older state of the declaring page must have its content hash, or exact Jaccard at
-    or above the threshold to it.
+    unless the declaring one is, and not declare another itself that could be followed; at most `canonical_fan_in`
+    pages of the host may declare it; and each text that is not an older state of the declaring page must have its
+    content hash, or exact Jaccard at or above the threshold to it.
     """
     declaring = documents.where("declared_canonical is not null and declared_canonical <> policy_url")
     if declaring.isEmpty():

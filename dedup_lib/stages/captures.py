@@ -85,8 +85,9 @@ def _columns(
     record: ArchiveRecord, date: datetime, page: DocumentText, content_type: str, body: bytes
 ) -> dict[str, Any]:
     content = page.content
-    link = record.http_headers.get("link")
-    candidates = [*content.canonical_links, *(canonical_from_link_header(link) if link else [])]
+    headers = record.http_headers
+    values = headers.get_all("link") if headers.get("link") else []
+    candidates = [*content.canonical_links, *(link for value in values for link in canonical_from_link_header(value))]
     return {
         "record_id": record.record_id,
         "url": record.target_uri,

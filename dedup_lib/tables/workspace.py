@@ -98,7 +98,14 @@ class Workspace:
         """The stage as a later stage of this command would read it: of the draft, else as published."""
         return self.version.stages.get(stage)
 
-    def plan(self, stage: str, fingerprint: str, made_from: Mapping[str, str], replace: bool) -> Plan:
+    def plan(
+        self,
+        stage: str,
+        fingerprint: str,
+        made_from: Mapping[str, str],
+        replace: bool,
+        url_scheme: str | None = None,
+    ) -> Plan:
         """Whether a stage is done already or must run. Ask in the order of the stages.
 
         Done: finished by a killed command or published, with this fingerprint, made from these runs, and all files
@@ -106,13 +113,15 @@ class Workspace:
         published one was made with another fingerprint and may not be replaced.
         """
         left = self._finished.get(stage) or self._left.get(stage)
-        if left and self._is_wanted(left, fingerprint, made_from):
-            self._finished[stage] = left
+        published = self.published.stages.get(stage) if self.published else None
+        # A killed run by other URL rules left it, and what these rules made is published.
+        undone = left and published and left.url_scheme != url_scheme == published.url_scheme
+        if left and not undone and self._is_wanted(left, fingerprint, made_from):
+            self._finished[stage] = self._left.pop(stage, left)
             return "done"
         if left:
             self._drop(stage)
             self._save_draft()
-        published = self.published.stages.get(stage) if self.published else None
         if published is None:
             return "run"
         if self._is_wanted(published, fingerprint, made_from):

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from importlib.metadata import version
 
 from dedup_lib.urls.parser import PARSER
 
@@ -70,6 +71,7 @@ class UrlRules:
         """The digest of what the rules do: the same whatever the files, their comments and their order."""
         effective = asdict(self)
         del effective["parser"]
+        effective["suffixes"] = version("publicsuffixlist")  # it decides what is one site
         effective["session_path_segments"] = [pattern for _, pattern in self.session_path_segments]
         for parameter in effective["session_parameters"]:
             del parameter["label"]

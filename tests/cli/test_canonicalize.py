@@ -243,3 +243,11 @@ def test_lines_are_told_as_identify_and_explain_tell_them(lines, why):
     if why:
         told = [[tuple(rule.values()) for rule in record["rules"]] for record in found]
         assert told == [[(f.rule, f.scope, f.before, f.after) for f in explain(url, RULES)] for url in expected]
+
+
+@pytest.mark.parametrize("option", [(), ("--json",)])
+def test_a_terminal_that_knows_few_letters_gets_escapes(option):
+    command = [sys.executable, "-m", "dedup_lib.cli.main", "canonicalize", *option, "http://a.example/中"]
+    done = subprocess.run(command, env={**os.environ, "PYTHONIOENCODING": "latin-1"}, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"\\u4e2d" in done.stdout

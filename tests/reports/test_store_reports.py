@@ -104,8 +104,8 @@ def test_status_shows_what_became_of_declared_canonicals(resolved):
     by_host = {f"h{number:02}.example": 1 for number in range(11)} | {"z.example": 7}
     lines = lines_below(resolved(canonicals={**fates, "different_text": 0}, canonicals_refused_by_host=by_host))
     assert lines[:4] == [
-        "  rel=canonical declared by 1,510 pages: 1,500 followed, 3 to pages that too many declare, "
-        "5 to pages not captured, 1 to pages that follow another, 1 to pages cut short",
+        "  another page declared as canonical by 1,510 pages: 1,500 followed, 3 to pages that too many declare, "
+        "5 to pages not captured, 1 to pages that declare another themselves, 1 to pages cut short",
         "  hosts whose rel=canonical was refused most often",
         "    7  z.example",
         "    1  h00.example",

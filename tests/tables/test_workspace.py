@@ -1,3 +1,5 @@
+from dataclasses import replace as changed
+
 import pytest
 
 from dedup_lib.errors import ConflictError, UsageError
@@ -168,3 +170,26 @@ def test_wrong_ids(tmp_path):
         entry = make_stage(work, "extract")
     with open_workspace(tmp_path, KEY, "r2") as work, pytest.raises(ValueError, match="names run r1"):
         work.finish_stage(entry)
+
+
+def test_what_a_killed_run_made_by_other_url_rules_gives_way_to_what_is_published(tmp_path):
+    publish(tmp_path, "r1")
+    before = (tmp_path / published_path(KEY)).read_bytes()
+    with open_workspace(tmp_path, KEY, "r2") as work:  # renamed by other rules, and killed before it was published
+        entry = make_stage(work, "extract")
+        work.finish_stage(changed(entry, url_scheme="u2"))
+    with open_workspace(tmp_path, KEY, "r3") as work:
+        assert work.plan("extract", "f1", {}, replace=False, url_scheme="u1") == "done"
+        assert work.entry("extract").run == "r1"
+        work.publish()
+    assert (tmp_path / published_path(KEY)).read_bytes() == before
+    assert files_of(tmp_path) == named_files(read_version(tmp_path, KEY))
+
+
+def test_what_a_killed_run_made_by_the_url_rules_that_are_asked_for_is_taken_up(tmp_path):
+    publish(tmp_path, "r1")
+    with open_workspace(tmp_path, KEY, "r2") as work:
+        work.finish_stage(changed(make_stage(work, "extract"), url_scheme="u2"))
+    with open_workspace(tmp_path, KEY, "r3") as work:
+        assert work.plan("extract", "f1", {}, replace=False, url_scheme="u2") == "done"
+        assert work.entry("extract").run == "r2"
