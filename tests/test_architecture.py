@@ -18,7 +18,8 @@ MOST_LINES = 300
 # Each collects a number of rows that the corpus does not set: one row, one per file or kind, or a stated limit.
 MAY_COLLECT = {
     "dedup_lib/clustering/stars.py": {"_on_driver"},  # at most cluster.driver_edges
-    "dedup_lib/cli/makers.py": {"make_extract", "make_resolve", "make_sign", "make_cluster", "_by"},
+    "dedup_lib/cli/reading.py": {"_without_repeats"},  # one row
+    "dedup_lib/cli/makers.py": {"make_resolve", "make_sign", "make_cluster", "_by"},
     "dedup_lib/stages/checks.py": {"check_references", "check_similarities"},
     "dedup_lib/tables/validate.py": {"check_table"},
     "dedup_lib/tables/write.py": {"write_tagged"},  # one row per file written

@@ -9,9 +9,10 @@ reader.verdict
 from dedup_lib.archives.faults import ArchiveFault, Reason
 from dedup_lib.archives.headers import Headers
 from dedup_lib.archives.http import Decoded, decode_body
-from dedup_lib.archives.inputs import InputFile, expand_inputs
+from dedup_lib.archives.inputs import InputFile, expand_inputs, input_size, open_input
 from dedup_lib.archives.reader import ArchiveReader, ArchiveVerdict, Verdict
 from dedup_lib.archives.records import ArchiveRecord, ReadLimits
+from dedup_lib.archives.splits import SplitEnds, merge_verdicts, splits_meet
 from dedup_lib.archives.text_rows import TEXT_SCHEMA
 from dedup_lib.archives.texts import read_texts
 
@@ -26,8 +27,13 @@ __all__ = [
     "InputFile",
     "ReadLimits",
     "Reason",
+    "SplitEnds",
     "Verdict",
     "decode_body",
     "expand_inputs",
+    "input_size",
+    "merge_verdicts",
+    "open_input",
     "read_texts",
+    "splits_meet",
 ]

@@ -11,14 +11,16 @@ class Reason(StrEnum):
     """
 
     # framing: the stored bytes themselves
-    TRUNCATED_MEMBER = "truncated_member"  # the file ends inside a gzip member
-    DAMAGED_MEMBER = "damaged_member"  # a gzip member does not inflate, or its checksum differs
+    TRUNCATED_MEMBER = "truncated_member"  # the file ends inside a gzip member or zstd frame
+    DAMAGED_MEMBER = "damaged_member"  # a gzip member or zstd frame does not inflate, or its checksum differs
     GARBAGE = "garbage"  # bytes that belong to no record
-    NOT_AN_ARCHIVE = "not_an_archive"  # no WARC record in the whole file
+    NOT_AN_ARCHIVE = "not_an_archive"  # no WARC or ARC record in the whole file
+    UNREADABLE = "unreadable"  # storage refused the file, or it changed while it was read: nothing of it counts
     # records
     TRUNCATED_RECORD = "truncated_record"  # an uncompressed file ends inside a record
-    BAD_HEADER = "bad_header"  # a WARC header that does not parse, never ends, or names no type
+    BAD_HEADER = "bad_header"  # a header that does not parse, never ends, or names no type
     BAD_LENGTH = "bad_length"  # Content-Length missing, not a number, or not what is there
+    BAD_DIGEST = "bad_digest"  # the content does not have the block digest that its header states
     TOO_LARGE = "too_large"  # a record, a decoded body or a page over the cap
     NO_TARGET = "no_target"  # no WARC-Target-URI
     NO_DATE = "no_date"  # no date that can be read
@@ -31,6 +33,9 @@ class Reason(StrEnum):
     NO_TEXT = "no_text"  # nothing is left after extraction
     TOO_DEEP = "too_deep"  # markup so nested or so repetitive that parsing it would take minutes
     BAD_PAGE = "bad_page"  # the extractor refused the page
+    TIMED_OUT = "timed_out"  # the extractor did not come to an end with the page
+    CRASHED = "crashed"  # the extractor's process died of the page
+    OUT_OF_MEMORY = "out_of_memory"  # the page needs more memory than a page may take
     # tables of text
     BAD_ROW = "bad_row"  # a row without url or text, or one that does not parse
 
@@ -39,9 +44,9 @@ class Reason(StrEnum):
 class ArchiveFault:
     """One row for `rejects`.
 
-    `offset` is where the trouble lies in the file as stored: bytes for archives (the start of the gzip member for
-    compressed ones), the row number from 0 for tables of text. `url` and `record_id` are known where the header could
-    still be read.
+    `offset` is where the trouble lies in the file as stored: bytes for archives (the start of the gzip member or zstd
+    frame for compressed ones), the row number from 0 for tables of text. `url` and `record_id` are known where the
+    header could still be read.
     """
 
     offset: int

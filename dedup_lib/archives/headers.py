@@ -6,6 +6,9 @@ cc_net), HTTP headers over 1 MB, folded lines and bytes that are not UTF-8.
 
 import re
 from datetime import UTC, datetime
+from functools import cache
+
+FIRST_YEAR, LAST_YEAR = 1989, 2099  # of captures: the first Web page is of 1990, clocks that say 1970 or 9999 are off
 
 BLANK_LINE = re.compile(rb"\n\r{0,2}\n")  # begins with the end of the last header line
 _STATUS_LINE = re.compile(rb"\s*HTTP/\d(?:\.\d+)?[ \t]+(\d{3})(?!\d)", re.IGNORECASE)
@@ -36,7 +39,7 @@ class Headers:
 
     def get(self, name: str) -> str | None:
         """The first value of the field, whose name is given in lower case."""
-        start = self._lower.find(b"\n" + name.encode() + b":")
+        start = self._lower.find(_field_start(name))
         if start < 0:
             return None
         start += len(name) + 2
@@ -63,6 +66,11 @@ class Headers:
 
     def __repr__(self) -> str:
         return f"Headers({self.items()!r})"
+
+
+@cache
+def _field_start(name: str) -> bytes:
+    return b"\n" + name.encode() + b":"
 
 
 EMPTY_HEADERS = Headers(b"")
@@ -115,3 +123,9 @@ def parse_date(value: str | None) -> datetime | None:
         return date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def capture_date(value: str | None) -> datetime | None:
+    """The date of a capture as `parse_date` reads it; None as well for one before the Web or beyond this century."""
+    date = parse_date(value)
+    return date if date is not None and FIRST_YEAR <= date.year <= LAST_YEAR else None

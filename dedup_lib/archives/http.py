@@ -7,16 +7,17 @@ before May 2019, pywb): a header that does not fit leaves the bytes as they are,
 import re
 import zlib
 from dataclasses import dataclass
-from io import BytesIO
-from typing import Protocol
 
 import brotli  # type: ignore[import-untyped, unused-ignore]
-from fastwarc.stream_io import ZstdReader
+import zstandard
 
 from dedup_lib.archives.faults import Reason
+from dedup_lib.archives.sources import GZIP_MAGIC
 
-GZIP_MAGIC = b"\x1f\x8b\x08"
 MAX_BODY_BYTES = 64 << 20
+MAX_RATIO = 250  # decoded to stored; repetitive pages reach 50, a bomb of deflate 1,032
+RATIO_FREE_BYTES = 8 << 20  # what may come out of any body, however small
+MAX_ZSTD_WINDOW_BYTES = 8 << 20  # RFC 9659, section 3: more may be refused in a content coding
 MAX_CODINGS = 4  # nobody means more; each costs a pass
 
 _CHUNK_HEAD = re.compile(rb"[ \t\r\n]{0,4}([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
@@ -41,15 +42,22 @@ class TooLargeError(Exception):
 
 
 def decode_body(
-    payload: bytes, transfer_encoding: str | None, content_encoding: str | None, limit: int = MAX_BODY_BYTES
+    payload: bytes,
+    transfer_encoding: str | None,
+    content_encoding: str | None,
+    limit: int = MAX_BODY_BYTES,
+    max_ratio: int = MAX_RATIO,
 ) -> Decoded:
     """Decodes `payload` as RFC 9112 (section 7) and RFC 9110 (section 8.4) say; at most `limit` bytes come out.
+
+    More than `RATIO_FREE_BYTES` come out only of a body that has a `max_ratio`-th of them.
 
     Known codings: chunked, gzip, deflate (with or without the zlib wrapper), br, zstd. A body that is gzip without
     saying so is decoded too. What can be decoded of a body that is cut off is kept.
     """
     if len(payload) > limit:
         return Decoded(b"", (Reason.TOO_LARGE,))
+    limit = min(limit, max(RATIO_FREE_BYTES, max_ratio * len(payload)))
     notes: list[Reason] = []
     transfer, content = _codings(transfer_encoding), _codings(content_encoding)
     body = payload
@@ -143,20 +151,17 @@ def _unbrotli(body: bytes, limit: int) -> bytes | None:
     return b"".join(parts) or None
 
 
-class _Reader(Protocol):
-    def read(self, size: int) -> bytes: ...
-
-
 def _unzstd(body: bytes, limit: int) -> bytes | None:
+    decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_ZSTD_WINDOW_BYTES)
     parts: list[bytes] = []
     held = 0
     try:
-        reader: _Reader = ZstdReader(BytesIO(body))
-        while part := reader.read(_STEP_BYTES):
-            parts.append(part)
-            held += len(part)
-            if held > limit:
-                raise TooLargeError
-    except OSError:
-        pass  # not zstd, or cut off: what came before stays
+        with decompressor.stream_reader(body, read_across_frames=True) as reader:
+            while part := reader.read(_STEP_BYTES):
+                parts.append(part)
+                held += len(part)
+                if held > limit:
+                    raise TooLargeError
+    except zstandard.ZstdError:
+        pass  # not zstd, or damaged: what came before stays
     return b"".join(parts) or None

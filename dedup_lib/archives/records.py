@@ -19,17 +19,18 @@ class ReadLimits:
     max_record_bytes: int = 64 << 20  # Common Crawl cuts pages at 5 MiB; other crawls hold videos
     max_header_bytes: int = 4 << 20  # real HTTP headers of 1.2 MB exist; WARC headers of 40 kB
     wanted_types: frozenset[str] = WANTED_TYPES
+    verify_digests: bool = False  # a record of a wanted type whose block digest does not fit is the fault `bad_digest`
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveRecord:
     """One intact record of a wanted type.
 
-    `offset` is where its gzip member (or, uncompressed, the record itself) starts in the stored file; `stored_bytes`
-    is its length there, or None where it shares its member with others and so cannot be fetched alone; `index` is its
-    place within the member (uncompressed: always 0). `payload` is the body behind the HTTP headers, or the whole
-    content where there are none (`http_status` is None then); it is not decoded. `date` is in UTC, None if missing or
-    unreadable.
+    `offset` is where its gzip member or zstd frame (or, uncompressed, the record itself) starts in the stored file;
+    `stored_bytes` is its length there, or None where it shares its member with others and so cannot be fetched alone;
+    `index` is its place within the member (uncompressed: always 0). `payload` is the body behind the HTTP headers, or
+    the whole content where there are none (`http_status` is None then); it is not decoded. `date` is in UTC, None if
+    missing, unreadable or absurd.
     """
 
     offset: int

@@ -1,10 +1,9 @@
 """Tells what a file is from its first bytes, in the words of the person who will read the verdict."""
 
 PREFIXES: tuple[tuple[bytes, str], ...] = (
-    (b"\x28\xb5\x2f\xfd", "a zstd file, which is not read yet"),
-    (b"\x04\x22\x4d\x18", "an LZ4 file, which is not read"),
-    (b"filedesc:", "an ARC file, which is not read yet"),
-    (b"\x1f\x8b", "gzip that holds no WARC record"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x04\x22\x4d\x18", "an LZ4 file, which is not read: recompress it with gzip or zstd, record by record"),
+    (b"\x1f\x8b", "gzip"),
     (b"PAR1", "a Parquet file"),
     (b"BZh", "a bzip2 file"),
     (b"\xfd7zXZ", "an xz file"),

@@ -2,24 +2,27 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from dedup_lib.archives.faults import ArchiveFault, Reason
 from dedup_lib.archives.headers import parse_date
+from dedup_lib.archives.inputs import USUAL_STORAGE, InputFile, open_input
+from dedup_lib.archives.stores import ReadMeter, open_object
 from dedup_lib.archives.text_batches import sound_batch
 from dedup_lib.archives.text_rows import (
     TEXT_SCHEMA,
     RawRow,
     TextColumns,
+    TextFile,
     json_columns,
     json_rows,
     parquet_batches,
     parquet_columns,
     rows_of,
 )
+from dedup_lib.config.settings import StorageSettings
 from dedup_lib.errors import InputError, UsageError
 
 ID_COLUMNS = ("doc_id", "id")
@@ -30,7 +33,12 @@ MAX_TEXT_BYTES = 64 << 20
 
 
 def read_texts(
-    path: str, crawl_date: date | None = None, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES
+    file: InputFile | str,
+    crawl_date: date | None = None,
+    max_rows: int = MAX_ROWS,
+    max_bytes: int = MAX_BYTES,
+    storage: StorageSettings = USUAL_STORAGE,
+    meter: ReadMeter | None = None,
 ) -> Iterator[pa.RecordBatch | ArchiveFault]:
     """Reads a table of text, in the order it is stored, as batches of `TEXT_SCHEMA` and faults with row numbers.
 
@@ -38,20 +46,21 @@ def read_texts(
     string), and has `crawl_date`, `date`, `fetched_at` or `timestamp` (a date, a timestamp or an ISO 8601 string)
     unless `crawl_date` is given, which then stands in for missing values too. A day without a time is midnight, UTC.
     Batches hold at most `max_rows` rows, and pass `max_bytes` of text by no more than one row. Text may be empty:
-    that is for the caller.
+    that is for the caller. A table in storage is streamed, or read by ranges if it is Parquet.
 
     Raises `InputError` if the file cannot be read or lacks url or text, `UsageError` if no date is to be had.
     """
-    if not _is_parquet(path):
-        names = json_columns(path)
+    table = _text_file(file, storage, meter if meter is not None else ReadMeter())
+    if not _is_parquet(table):
+        names = json_columns(table)
         if names:
-            columns = choose_columns(path, names, crawl_date is not None)
-            yield from _batches(json_rows(path, MAX_TEXT_BYTES), columns, crawl_date, max_rows, max_bytes)
+            columns = choose_columns(table.path, names, crawl_date is not None)
+            yield from _batches(json_rows(table, MAX_TEXT_BYTES), columns, crawl_date, max_rows, max_bytes)
         return
-    columns = choose_columns(path, parquet_columns(path), crawl_date is not None)
+    columns = choose_columns(table.path, parquet_columns(table), crawl_date is not None)
     wanted = [name for name in (columns.url, columns.text, columns.record_id, columns.date) if name is not None]
     number = 0
-    for raw in parquet_batches(path, wanted, max_rows, max_bytes):
+    for raw in parquet_batches(table, wanted, max_rows, max_bytes):
         batch = sound_batch(raw, number, columns, crawl_date, max_bytes)
         if batch is not None:
             yield batch
@@ -97,12 +106,15 @@ def choose_columns(path: str, names: Sequence[str], has_date: bool) -> TextColum
     return TextColumns("url", "text", next((name for name in ID_COLUMNS if name in names), None), day)
 
 
-def _is_parquet(path: str) -> bool:
-    try:
-        with Path(path).open("rb") as stream:
-            return stream.read(4) == b"PAR1"
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): check the path and its permissions") from error
+def _text_file(file: InputFile | str, storage: StorageSettings, meter: ReadMeter) -> TextFile:
+    if isinstance(file, str):
+        return TextFile(file, lambda: open_object(file, storage, meter))
+    return TextFile(file.path, lambda: open_input(file, storage, meter))
+
+
+def _is_parquet(table: TextFile) -> bool:
+    with table.open() as stream:
+        return stream.read(4) == b"PAR1"
 
 
 def _parse_row(number: int, row: RawRow, columns: TextColumns, default: date | None) -> dict[str, Any] | ArchiveFault:

@@ -11,6 +11,7 @@ from dedup_lib.archives import InputFile, expand_inputs, read_texts
 from dedup_lib.cli.context import Job, Request, rules_of, scheme_of
 from dedup_lib.cli.steps import run_stage, settle_rules
 from dedup_lib.config import load_settings, settings_record
+from dedup_lib.config.settings import StorageSettings
 from dedup_lib.errors import CheckFailedError, UsageError
 from dedup_lib.reports.funnel import funnel_closes
 from dedup_lib.tables.keys import SnapshotKey, new_run_id
@@ -18,8 +19,10 @@ from dedup_lib.tables.published import Version, read_version
 from dedup_lib.tables.runs import RunFile
 from dedup_lib.tables.schemas import STAGES
 from dedup_lib.tables.workspace import open_workspace
+from dedup_lib.text import require_engine
 
 Tell = Callable[[str], None]
+MOST_REMOTE_TRIALS = 8
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ def run_stages(command: str, stages: Sequence[str], options: Options, tell: Tell
     What a killed run had finished is taken up again. Nothing is published unless all stages pass their checks.
     """
     key = SnapshotKey(options.source, options.snapshot)
-    request = _request(options, "extract" in stages)
+    request = _request(options, "extract" in stages, tell)
     if options.dry_run:
         return _plan(command, stages, key, request)
     run_id = new_run_id()
@@ -53,7 +56,7 @@ def run_stages(command: str, stages: Sequence[str], options: Options, tell: Tell
             run_id,
             command=command,
             configuration=settings_record(request.settings),
-            inputs=[{"path": file.path, "bytes": file.bytes} for file in request.inputs],
+            inputs=[{"path": file.path, "bytes": file.bytes, "version": file.version} for file in request.inputs],
             schemes={"scheme": str(scheme_of(request.settings)), "url_scheme": rules_of(request).scheme},
         )
         with record:
@@ -76,7 +79,7 @@ def published(root: str, source: str, snapshot: str) -> Version | None:
     return read_version(root, SnapshotKey(source, snapshot))
 
 
-def _request(options: Options, reads_inputs: bool) -> Request:
+def _request(options: Options, reads_inputs: bool, tell: Tell) -> Request:
     if not options.root.strip():
         raise UsageError("--output is empty: name the folder of the store")
     try:
@@ -90,8 +93,9 @@ def _request(options: Options, reads_inputs: bool) -> Request:
     if reads_inputs:
         if not options.inputs:
             raise UsageError("no input was given: name WARC files, tables of text, folders or globs with --input")
-        files = expand_inputs(options.inputs)
-        _try_tables(files, _day(options.crawl_date))
+        files = expand_inputs(options.inputs, settings.storage, tell)
+        require_engine(settings.extract.engine)
+        _try_tables(files, _day(options.crawl_date), settings.storage)
     elif options.inputs:
         raise UsageError("--input is read by extract and run only")
     return Request(
@@ -104,11 +108,15 @@ def _request(options: Options, reads_inputs: bool) -> Request:
     )
 
 
-def _try_tables(files: Sequence[InputFile], crawl_date: date | None) -> None:
-    """Reads a row of each table of text: one that lacks a column is told at once, and not by a task of Spark's."""
-    for file in files:
-        if file.kind == "texts":
-            next(read_texts(file.path, crawl_date, max_rows=1), None)
+def _try_tables(files: Sequence[InputFile], crawl_date: date | None, storage: StorageSettings) -> None:
+    """Reads a row of each table of text: one that lacks a column is told at once, and not by a task of Spark's.
+
+    Of tables in storage, where each costs requests, only of the first few.
+    """
+    tables = [file for file in files if file.kind == "texts"]
+    remote = [file for file in tables if "://" in file.path]
+    for file in [file for file in tables if "://" not in file.path] + remote[:MOST_REMOTE_TRIALS]:
+        next(read_texts(file, crawl_date, max_rows=1, storage=storage), None)
 
 
 def _day(text: str | None) -> date | None:
@@ -131,7 +139,7 @@ def _plan(command: str, stages: Sequence[str], key: SnapshotKey, request: Reques
         "stages": list(stages),
         "published": there,
         "inputs": len(request.inputs),
-        "input_bytes": sum(file.bytes for file in request.inputs),
+        "input_bytes": sum(max(file.bytes, 0) for file in request.inputs),
         "scheme": str(scheme_of(request.settings)),
         "url_scheme": rules_of(request).scheme,
     }

@@ -118,9 +118,9 @@ class Job:
         return write_frame(frame, table, self.work.table_folder(table.name), self.request.root, rows)
 
     def rewrite(self, frame: DataFrame, table: Table) -> TableEntry:
-        """Writes a table anew in place of what this run has written of it; `frame` must not be made from that."""
-        self.work.objects.delete_folder(self.work.table_folder(table.name))
-        return self.write(frame, table)
+        """Writes a table anew, into a folder beside the one of what was written of it before; that is swept later."""
+        rows = self.settings.store.rows_per_file
+        return write_frame(frame, table, f"{self.work.table_folder(table.name)}-once", self.request.root, rows)
 
     def cut(self, frame: DataFrame, name: str) -> DataFrame:
         """Stores a round's state and hands it back with its lineage cut."""

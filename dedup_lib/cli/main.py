@@ -17,6 +17,7 @@ from dedup_lib import __version__
 from dedup_lib.cli.canonicalize import canonicalize_command
 from dedup_lib.cli.commands import Options, as_json, run_stages
 from dedup_lib.cli.demo import run_demo
+from dedup_lib.cli.extraction import evaluate_extraction_command, render_extraction
 from dedup_lib.cli.looks import evaluate_command, paths_command, sample_command, status_command
 from dedup_lib.errors import CheckFailedError, CrawlDedupError, InputError, UsageError
 from dedup_lib.evaluation import render_evaluation
@@ -170,6 +171,22 @@ def evaluate(
     if evaluation.failures:
         raise CheckFailedError(evaluation.failures, "the store does not agree with the truth")
     _finish({"command": "evaluate", **evaluation.to_json()})
+
+
+@app.command("evaluate-extraction")
+def evaluate_extraction(
+    directory: Annotated[Path, typer.Argument(help="Folder with benchmarks: wcxb, scrapinghub, daniel and others.")],
+    engines: Annotated[
+        list[str] | None, typer.Option("--engine", help="resiliparse, full, trafilatura, hybrid; may be repeated.")
+    ] = None,
+    json_only: Annotated[bool, typer.Option("--json", help="One line of JSON, and no table.")] = False,
+) -> None:
+    """Precision, recall and F1 of extracted text against public benchmarks."""
+    found = evaluate_extraction_command(directory, engines or ())
+    if json_only:
+        _finish({"command": "evaluate-extraction", "scores": [one.to_json() for one in found]})
+    else:
+        typer.echo(render_extraction(found))
 
 
 def _version(show: bool) -> None:

@@ -1,110 +1,29 @@
 """What each stage reads, calls, writes and checks."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from dedup_lib.cli.context import Job
+from dedup_lib.cli.reading import make_extract
 from dedup_lib.clustering.representatives import describe_kept
-from dedup_lib.errors import CheckFailedError, InputError
+from dedup_lib.errors import CheckFailedError
 from dedup_lib.stages.canonicals import FATES
 from dedup_lib.stages.checks import check_references, check_similarities
 from dedup_lib.stages.cluster import cluster
-from dedup_lib.stages.extract import extractor, pack_inputs
-from dedup_lib.stages.repeats import collapse_repeats, count_repeats
 from dedup_lib.stages.resolve import resolve
+from dedup_lib.stages.revisits import KINDS, captures_of_revisits
 from dedup_lib.stages.sign import sign
 from dedup_lib.tables.published import TableEntry
-from dedup_lib.tables.schemas import (
-    ARCHIVES,
-    CLUSTERS,
-    DOCUMENTS,
-    FETCHES,
-    IDENTITIES,
-    REJECTS,
-    SIGNATURES,
-)
+from dedup_lib.tables.schemas import CLUSTERS, DOCUMENTS, FETCHES, IDENTITIES, SIGNATURES
 from dedup_lib.tables.validate import check_table
-from dedup_lib.tables.write import write_tagged
 from dedup_lib.urls import identify_column, undone_rule
 
 REMEDY = "nothing was published; look at the run file, mend the inputs or the settings, and run again"
 Tables = dict[str, TableEntry]
 Counts = dict[str, Any]
-
-
-def make_extract(job: Job) -> tuple[Tables, Counts]:
-    """Archives or tables of text to documents, fetches, rejects and archives."""
-    request, settings = job.request, job.settings
-    tasks = int(job.spark.conf.get("spark.sql.shuffle.partitions") or 1)
-    packs = pack_inputs(request.inputs, settings.extract.split_bytes, tasks)
-    reading = extractor(packs, job.work.key.source, settings.extract, job.rules, request.crawl_date)
-    tables = (DOCUMENTS, FETCHES, REJECTS, ARCHIVES)
-    folders = {table.name: job.work.table_folder(table.name) for table in tables}
-    numbers = job.spark.range(0, len(packs), 1, len(packs))
-    made = write_tagged(numbers, reading, tables, folders, request.root)
-    repeats = count_repeats(job.staged(made["documents"], DOCUMENTS))
-    repeated = repeats.agg(F.count("*"), F.count_if(F.col("contents") > 1)).collect()[0]  # one row
-    if repeated[1] and request.inputs[0].kind == "texts":
-        raise InputError(
-            f"{repeated[1]} ids of the input name several pages, so they do not tell rows apart: make them unique, "
-            "or leave the column out"
-        )
-    if repeated[0]:
-        documents, archives = collapse_repeats(
-            job.staged(made["documents"], DOCUMENTS), job.staged(made["archives"], ARCHIVES), repeats
-        )
-        documents, archives = job.cut(documents, "documents-once"), job.cut(archives, "archives-recounted")
-        made |= {"documents": job.rewrite(documents, DOCUMENTS), "archives": job.rewrite(archives, ARCHIVES)}
-    counts = _extract_counts(job, made)
-    _require_few_rejects(counts, settings.run.max_reject_fraction)
-    if counts["documents"] != made["documents"].rows:
-        raise CheckFailedError(
-            [f"{counts['documents']} documents were read, but {made['documents'].rows} were written"], REMEDY
-        )
-    return made, counts
-
-
-def _extract_counts(job: Job, made: Tables) -> Counts:
-    """The funnel of the stage, from the table `archives` alone: it has one row per input file."""
-    archives = job.local(made["archives"], ARCHIVES)
-    names = ("bytes", "documents", "repeated", "fetches", "rejects", "skipped", "faults")
-    counts = {name: pc.sum(archives.column(name)).as_py() or 0 for name in names}
-    pages = counts["documents"] + counts["repeated"] + counts["fetches"] + counts["rejects"]
-    return {
-        "inputs": archives.num_rows,
-        "records": pages + counts["skipped"],
-        "page_records": pages,
-        **counts,
-        "rejected": made["rejects"].rows,
-        "records_by_type": _total(archives, "records"),
-        "fetches_by_kind": _total(archives, "fetches_by_kind"),
-        "rejects_by_reason": _total(archives, "rejects_by_reason"),
-        "verdicts": dict(sorted(Counter(archives.column("verdict").to_pylist()).items())),
-    }
-
-
-def _total(table: pa.Table, column: str) -> dict[str, int]:
-    """A column of maps, added up."""
-    total: Counter[str] = Counter()
-    for entries in table.column(column).to_pylist():
-        total.update(dict(entries))
-    return dict(sorted(total.items()))
-
-
-def _require_few_rejects(counts: Counts, most: float) -> None:
-    rejected, seen = counts["rejects"] + counts["faults"], counts["page_records"] + counts["faults"]
-    if rejected > most * seen:
-        reasons = ", ".join(f"{reason} {count}" for reason, count in counts["rejects_by_reason"].items())
-        raise CheckFailedError(
-            [f"{rejected} of {seen} records were rejected ({reasons})"],
-            "nothing was published; look at the inputs, or raise run.max_reject_fraction",
-        )
 
 
 def make_resolve(job: Job) -> tuple[Tables, Counts]:
@@ -181,7 +100,8 @@ def make_cluster(job: Job) -> tuple[Tables, Counts]:
     )
     made = {"clusters": job.write(result.clusters, CLUSTERS)}
     clusters = job.staged(made["clusters"], CLUSTERS)
-    made["representatives"] = job.write_representatives(describe_kept(clusters, settings.aliases_per_row))
+    revisits = _revisits(job)
+    made["representatives"] = job.write_representatives(describe_kept(clusters, settings.aliases_per_row, revisits))
     by_reason = clusters.groupBy("reason").agg(F.count("*").alias("count"), F.max("cluster_size").alias("largest"))
     found = {row["reason"]: row for row in by_reason.collect()}  # one row per reason
     reasons = {reason: found[reason]["count"] if reason in found else 0 for reason in ("kept", "url", "exact", "near")}
@@ -196,6 +116,7 @@ def make_cluster(job: Job) -> tuple[Tables, Counts]:
         "edges": edges[0],
         "compared_exactly": edges[1],
         "passes": result.near.passes,
+        "revisits": revisits.join(clusters, "doc_id", "left_semi").count() if revisits else 0,
         "checked": checked[1],
         "lowest_checked": checked[2],
     }
@@ -213,6 +134,15 @@ def make_cluster(job: Job) -> tuple[Tables, Counts]:
             [f"{made['representatives'].rows} representatives were written for {counts['kept']} kept documents"], REMEDY
         )
     return made, counts
+
+
+def _revisits(job: Job) -> DataFrame | None:
+    """The revisits whose capture is in the snapshot; None where there are no revisits at all."""
+    entry = job.work.entry("extract")
+    kinds = entry.counts["fetches_by_kind"] if entry else {}
+    if not any(kinds.get(kind) for kind in KINDS):
+        return None
+    return job.cut(captures_of_revisits(job.read(FETCHES), job.narrow(DOCUMENTS)), "revisits")
 
 
 def _differ(what: str, found: int, job: Job, stage: str, count: str) -> list[str]:

@@ -2,20 +2,22 @@
 
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
+from dedup_lib.cli import reading
 from dedup_lib.cli.context import Job
 from dedup_lib.cli.makers import MAKERS
+from dedup_lib.cli.reading import columns_shape, inputs_shape, reading_shape
 from dedup_lib.cli.remake import remake_urls
 from dedup_lib.config import fingerprint
 from dedup_lib.errors import InputError
+from dedup_lib.stages.archive_rows import UNREADABLE
 from dedup_lib.tables.published import StageEntry, TableEntry
 from dedup_lib.tables.read import require_scheme, table_entry
 from dedup_lib.tables.schemas import DOCUMENTS, STAGE_INPUTS, STAGE_TABLES, TABLES
 
 # Rises whenever a stage would make other rows of the same inputs and settings.
-VERSIONS = {"extract": 1, "resolve": 1, "sign": 1, "cluster": 1}
+VERSIONS = {"extract": reading.VERSION, "resolve": 1, "sign": 1, "cluster": 2}
 
 
 def run_stage(job: Job, stage: str) -> bool:
@@ -30,7 +32,8 @@ def run_stage(job: Job, stage: str) -> bool:
         _require_rules(job, stage, table, entry)
         made_from[entry.stage] = entry.run
     print_of = fingerprint(_shape(job, stage))
-    if job.work.plan(stage, print_of, made_from, job.request.replace, job.rules.scheme) == "done":
+    done = job.work.plan(stage, print_of, made_from, job.request.replace, job.rules.scheme) == "done"
+    if done and not (job.request.replace and _has_gaps(job, stage)):
         return _keep(job, stage)
     job.tell(f"{stage}: started")
     _make(job, stage, print_of, made_from, MAKERS[stage])
@@ -48,6 +51,12 @@ def settle_rules(job: Job) -> bool:
     if job.work.plan("extract", entry.fingerprint, entry.made_from, False) != "done":
         raise InputError(f"files of extract of {job.work.key} are gone or damaged: run extract again")
     return _keep(job, "extract")
+
+
+def _has_gaps(job: Job, stage: str) -> bool:
+    """Whether storage did not give some of the inputs: then asking to replace the stage is asking for these."""
+    entry = job.work.entry(stage)
+    return entry is not None and UNREADABLE in entry.counts.get("verdicts", {})
 
 
 def _keep(job: Job, stage: str) -> bool:
@@ -97,11 +106,7 @@ def _shape(job: Job, stage: str) -> Mapping[str, Any]:
     """
     settings, request = job.settings, job.request
     shapes: dict[str, Callable[[], Mapping[str, Any]]] = {
-        "extract": lambda: {
-            "extract": settings.extract.model_dump(include={"main_content", "max_record_bytes", "max_body_bytes"}),
-            "inputs": [[file.path, file.bytes, Path(file.path).stat().st_mtime_ns] for file in request.inputs],
-            "crawl_date": str(request.crawl_date),
-        },
+        "extract": lambda: {**reading_shape(job), "inputs": inputs_shape(request.inputs)},
         "resolve": lambda: {
             "resolve": settings.resolve.model_dump(),
             "urls": job.rules.scheme,
@@ -113,7 +118,5 @@ def _shape(job: Job, stage: str) -> Mapping[str, Any]:
             "scheme": str(job.scheme),
         },
     }
-    schemas = [
-        [table.name, [[column.name, str(column.type)] for column in table.columns]] for table in STAGE_TABLES[stage]
-    ]
+    schemas = columns_shape(STAGE_TABLES[stage])
     return {"stage": stage, "version": VERSIONS[stage], "schemas": schemas, **shapes[stage]()}

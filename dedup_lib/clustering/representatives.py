@@ -63,16 +63,32 @@ def cluster_captures(captures: DataFrame, identities: DataFrame, settled: DataFr
     )
 
 
-def list_aliases(clusters: DataFrame, limit: int) -> DataFrame:
+def other_captures(clusters: DataFrame, revisits: DataFrame | None = None) -> DataFrame:
+    """What each kept document also stands for.
+
+    Rows (representative_id, doc_id, url, canonical_url, crawl_date, reason). The captures of its cluster that
+    were not kept, and `revisits`: rows (doc_id, url, crawl_date) of fetches that found a capture unchanged.
+    """
+    columns = ("representative_id", "doc_id", "url", "canonical_url", "crawl_date", "reason")
+    captures = clusters.where(F.col("reason") != "kept").select(*columns)
+    if revisits is None:
+        return captures
+    named = clusters.select("doc_id", "representative_id", "canonical_url")
+    return captures.unionByName(
+        revisits.join(named, "doc_id", "inner").withColumn("reason", F.lit("revisit")).select(*columns)
+    )
+
+
+def list_aliases(others: DataFrame, limit: int) -> DataFrame:
     """The other captures of each cluster, the first `limit` by doc_id: rows (representative_id, aliases).
 
     The window is cut to its first rows before the shuffle, so a huge cluster is never one task's burden.
     """
-    window = Window.partitionBy("representative_id").orderBy("doc_id")
-    alias = F.struct("doc_id", "url", "canonical_url", "crawl_date", "reason")
+    place = ("doc_id", "reason", "crawl_date", "url")
+    window = Window.partitionBy("representative_id").orderBy(*place)
+    alias = F.struct(*place, "canonical_url")
     listed = (
-        clusters.where(F.col("reason") != "kept")
-        .withColumn("place", F.row_number().over(window))
+        others.withColumn("place", F.row_number().over(window))
         .where(F.col("place") <= limit)
         .groupBy("representative_id")
         .agg(F.array_sort(F.collect_list(alias)).alias("aliases"))
@@ -89,12 +105,23 @@ def list_aliases(clusters: DataFrame, limit: int) -> DataFrame:
     return listed.select("representative_id", shown.alias("aliases"))
 
 
-def describe_kept(clusters: DataFrame, aliases_per_row: int) -> DataFrame:
+def describe_kept(clusters: DataFrame, aliases_per_row: int, revisits: DataFrame | None = None) -> DataFrame:
     """What `representatives` adds to the columns of a kept document: rows (doc_id, canonical_url, cluster_id,
-    cluster_size, alias_count, aliases)."""
-    kept = clusters.where(F.col("reason") == "kept").select(
-        "doc_id", "canonical_url", "cluster_id", "cluster_size", (F.col("cluster_size") - 1).alias("alias_count")
-    )
-    aliases = list_aliases(clusters, aliases_per_row).withColumnRenamed("representative_id", "doc_id")
+    cluster_size, alias_count, aliases). `revisits` as in `other_captures`."""
+    kept = clusters.where(F.col("reason") == "kept").select("doc_id", "canonical_url", "cluster_id", "cluster_size")
+    others = other_captures(clusters, revisits)
+    aliases = list_aliases(others, aliases_per_row).withColumnRenamed("representative_id", "doc_id")
+    again = F.col("cluster_size") - 1
+    if revisits is not None:
+        counts = others.where("reason = 'revisit'").groupBy("representative_id").agg(F.count("*").alias("revisits"))
+        kept = kept.join(counts.withColumnRenamed("representative_id", "doc_id"), "doc_id", "left")
+        again += F.coalesce("revisits", F.lit(0))
     none = F.array().cast("array<struct<url:string,canonical_url:string,crawl_date:date,reason:string>>")
-    return kept.join(aliases, "doc_id", "left").select(*kept.columns, F.coalesce("aliases", none).alias("aliases"))
+    return kept.join(aliases, "doc_id", "left").select(
+        "doc_id",
+        "canonical_url",
+        "cluster_id",
+        "cluster_size",
+        again.alias("alias_count"),
+        F.coalesce("aliases", none).alias("aliases"),
+    )

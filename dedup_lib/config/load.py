@@ -1,6 +1,7 @@
 """Builds the settings from defaults, profiles and overrides, and checks them once, as a whole."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from dedup_lib.config.profiles import Layer, parse_value, read_profile
 from dedup_lib.config.settings import Settings
 from dedup_lib.errors import ConfigurationError, UsageError
 
+_CREDENTIALS = re.compile(r"//[^/@\s]*@")  # of an address
 EXTENDS = "extends"  # the one key of a profile that is no setting: the profile or profiles it is laid over
 
 
@@ -72,6 +74,7 @@ def _override(text: str) -> Layer:
     layer = Layer()
     name, equals, value_text = text.partition("=")
     names = name.strip().split(".")
+    text = _CREDENTIALS.sub("//...@", text)  # it is shown in complaints
     if not equals or not all(names):
         layer.problems.append(f"--set {text}: expected section.key=value, such as sign.bands=14")
         return layer

@@ -1,8 +1,9 @@
 """The settings that shape a result, typed and validated as a whole. Spark properties are not among them."""
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Priority = Literal[
@@ -20,14 +21,67 @@ class ExtractSettings(Section):
     """What is read from archives and how a page becomes text."""
 
     main_content: bool = Field(default=True, description="extract the main content; false takes all visible text")
+    engine: Literal["resiliparse", "trafilatura", "hybrid"] = Field(
+        default="resiliparse", description="finds the main content; the other two need the extra `trafilatura`"
+    )
+    guard: Literal["child", "none"] = Field(
+        default="child",
+        description="child: pages are read in a process that a page may hang or crash; none: in the task itself",
+    )
+    page_seconds: float = Field(
+        default=10.0, gt=0, description="CPU time for the text of one page; more is the reject `timed_out`"
+    )
+    page_memory_bytes: int = Field(
+        default=1 << 30, ge=16 << 20, description="memory for the text of one page; more is the reject `out_of_memory`"
+    )
     max_record_bytes: int = Field(default=64 << 20, ge=1 << 10, description="a larger record is the reject `too_large`")
     max_body_bytes: int = Field(default=32 << 20, ge=1 << 10, description="cap on a decoded body")
     batch_bytes: int = Field(
         default=32 << 20, ge=1 << 16, description="documents held by a task before they are written"
     )
     split_bytes: int = Field(
-        default=128 << 20, ge=1 << 16, description="input per task: small files are packed together"
+        default=128 << 20,
+        ge=1 << 16,
+        description="input per task: large archives are cut, small files packed together",
     )
+    commit_bytes: int = Field(
+        default=64 << 30, ge=1 << 16, description="input after which what was read is recorded, and outlives a kill"
+    )
+    verify_digests: bool = Field(
+        default=False,
+        description="a record whose content has not the block digest it states is the reject `bad_digest`",
+    )
+
+
+class StorageSettings(Section):
+    """How inputs are read from object storage. Never part of a fingerprint: it shapes no result.
+
+    Credentials have no place here: they come from the usual AWS environment (variables, profile, instance role).
+    """
+
+    endpoint: str | None = Field(default=None, description="S3 endpoint, as http://127.0.0.1:9000; null is Amazon's")
+    region: str | None = Field(default=None, description="S3 region; null is that of the AWS environment")
+    profile: str | None = Field(default=None, description="AWS profile; null is that of the AWS environment")
+    anonymous: bool = Field(default=False, description="read public buckets of S3 and Google without credentials")
+    requester_pays: bool = Field(default=False, description="agree to pay for reading requester-pays buckets of S3")
+    connect_seconds: float = Field(default=10.0, gt=0, description="longest wait for a connection")
+    read_seconds: float = Field(default=60.0, gt=0, description="longest wait for the next bytes of an answer")
+    attempts: int = Field(default=20, ge=1, description="attempts in a row that bring no byte before reading fails")
+    max_wait_seconds: float = Field(
+        default=60.0, ge=0, description="longest wait between two attempts, also where the server asks for more"
+    )
+    listing_threads: int = Field(default=16, ge=1, le=256, description="requests at once to learn sizes of inputs")
+    https_sizes: int = Field(
+        default=2000, ge=0, description="https inputs whose size is asked before the run; in a longer list none is"
+    )
+
+    @field_validator("endpoint")
+    @classmethod
+    def _bare_address(cls, value: str | None) -> str | None:
+        """Settings are written to run files, so an endpoint may hold no credentials."""
+        if value is not None and not re.fullmatch(r"https?://[^/?#@\s]+/?", value):
+            raise ValueError("storage.endpoint must be http:// or https://, a host and a port, without credentials")
+        return value
 
 
 class UrlSettings(Section):
@@ -125,6 +179,7 @@ class Settings(Section):
     """The whole configuration: one section per subject."""
 
     extract: ExtractSettings = ExtractSettings()
+    storage: StorageSettings = StorageSettings()
     urls: UrlSettings = UrlSettings()
     resolve: ResolveSettings = ResolveSettings()
     sign: SignSettings = SignSettings()

@@ -26,6 +26,7 @@ _GATHERED = (
     "charset",
     "language",
     "title",
+    "extraction",
     "text",
     "truncated",
     "archive",

@@ -23,7 +23,7 @@ def collapse_repeats(documents: DataFrame, archives: DataFrame, repeats: DataFra
     capture is told by its doc_id alone.
     """
     names = repeats.select("doc_id")
-    place = Window.partitionBy("doc_id").orderBy("archive", "archive_offset")
+    place = Window.partitionBy("doc_id").orderBy("archive", "archive_offset", "truncated", "content_hash", "text")
     ranked = documents.join(names, "doc_id", "left_semi").withColumn("place", F.row_number().over(place))
     once = documents.join(names, "doc_id", "left_anti").unionByName(ranked.where("place = 1").drop("place"))
     per_file = ranked.where("place > 1").groupBy("archive").agg(F.count("*").alias("surplus"))

@@ -17,7 +17,18 @@ from dedup_lib.tables.objects import LocalObjects, objects_at
 
 Outcome = Literal["running", "done", "failed", "killed"]
 # The packages whose version can change a result.
-PACKAGES = ("crawl-dedup", "pyspark", "pyarrow", "numpy", "numba", "fastwarc", "warcio", "resiliparse", "ada-url")
+PACKAGES = (
+    "crawl-dedup",
+    "pyspark",
+    "pyarrow",
+    "numpy",
+    "numba",
+    "fastwarc",
+    "warcio",
+    "resiliparse",
+    "ada-url",
+    *("isal", "zstandard", "boto3", "trafilatura"),
+)
 
 
 def package_versions() -> dict[str, str]:

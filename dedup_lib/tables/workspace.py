@@ -18,11 +18,13 @@ from pyspark.sql import DataFrame
 from dedup_lib.errors import ConflictError
 from dedup_lib.tables.keys import SnapshotKey, require_id
 from dedup_lib.tables.objects import LOCKS, LocalObjects, objects_at
+from dedup_lib.tables.parts import Parts
 from dedup_lib.tables.published import Replaced, StageEntry, Version, load_version, published_path
 from dedup_lib.tables.runs import mark_killed
 from dedup_lib.tables.sweep import DRAFTS, TEMPORARY, sweep_runs, sweep_temporary, unexpired
 
 Plan = Literal["done", "run"]
+STAGES_IN_PARTS = ("extract",)  # so long that what they have done is recorded batch by batch
 
 
 @contextmanager
@@ -66,6 +68,7 @@ class Workspace:
         published = self.published.stages if self.published else {}
         self._left = {name: entry for name, entry in left.items() if published.get(name) != entry}
         self._finished: dict[str, StageEntry] = {}
+        self._parts = {stage: Parts(objects, key, stage) for stage in STAGES_IN_PARTS}
         self._cuts = 0
         if len(self._left) < len(left):  # a run died after it had published
             self._save_draft()
@@ -98,6 +101,10 @@ class Workspace:
         """The stage as a later stage of this command would read it: of the draft, else as published."""
         return self.version.stages.get(stage)
 
+    def parts(self, stage: str) -> Parts:
+        """The parts of a stage that are finished, by this command or a killed one."""
+        return self._parts[stage]
+
     def plan(
         self,
         stage: str,
@@ -118,6 +125,7 @@ class Workspace:
         undone = left and published and left.url_scheme != url_scheme == published.url_scheme
         if left and not undone and self._is_wanted(left, fingerprint, made_from):
             self._finished[stage] = self._left.pop(stage, left)
+            self._clear_parts(stage)
             return "done"
         if left:
             self._drop(stage)
@@ -125,6 +133,7 @@ class Workspace:
         if published is None:
             return "run"
         if self._is_wanted(published, fingerprint, made_from):
+            self._clear_parts(stage)
             return "done"
         if published.fingerprint != fingerprint and dict(published.made_from) == dict(made_from) and not replace:
             raise ConflictError(
@@ -140,6 +149,7 @@ class Workspace:
         self._drop(entry.stage)
         self._finished[entry.stage] = entry
         self._save_draft()
+        self._clear_parts(entry.stage)
 
     def publish(self) -> Version:
         """Make all stages of the draft the published version, at once; the other stages stay as they were.
@@ -167,6 +177,7 @@ class Workspace:
     def sweep(self) -> None:
         """Delete all files of this snapshot that neither the draft nor what is or was just published names."""
         keep = [*self._left.values(), *self._finished.values()]
+        keep += [entry for parts in self._parts.values() for entry in parts.entries]
         if self.published:
             keep += self.published.stages.values()
             for old in unexpired(self.published.previous, self.retain_seconds):
@@ -193,6 +204,10 @@ class Workspace:
             self.objects.put(self._draft_path, Version(self.key, stages=stages).to_bytes())
         else:
             self.objects.delete(self._draft_path)
+
+    def _clear_parts(self, stage: str) -> None:
+        if stage in self._parts:
+            self._parts[stage].clear()
 
     def _drop(self, stage: str) -> None:
         """Drop a stage from the draft, and those that were made from it."""

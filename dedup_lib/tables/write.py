@@ -65,15 +65,17 @@ def write_tagged(
     folders: Mapping[str, str],
     root: str | Path,
     *,
+    sweep: bool = True,
     row_group_bytes: int = ROW_GROUP_BYTES,
     file_bytes: int = FILE_BYTES,
 ) -> dict[str, TableEntry]:
     """Write several tables in one pass over a frame, by a Python function that runs in the tasks.
 
     `function` takes an iterator of the frame's Arrow batches and yields (table name, batch of exactly that table's
-    columns). Safe under retries and speculation: only files that a winning attempt reported count, others are
-    deleted. Rows keep the order in which they are yielded. The driver holds one row per file. A table without rows
-    has no files.
+    columns). Safe under retries and speculation: only files that a winning attempt reported count. Others are
+    deleted, unless `sweep` is false, since the folders hold what was written before; then they go when the workspace
+    sweeps. Rows keep the order in which they are yielded. The driver holds one row per file. A table without rows has
+    no files.
     """
     objects = objects_at(root)
     sink = TaggedSink(
@@ -91,8 +93,9 @@ def write_tagged(
             raise RuntimeError(f"a task wrote {row['path']}, but it is not under {root}: do all executors share it?")
         files[row["table"]].append(FileEntry(row["path"], row["bytes"], row["rows"]))
     entries = {table.name: TableEntry.of(files[table.name]) for table in tables}
-    for table in tables:
-        _delete_others(objects, folders[table.name], entries[table.name])
+    if sweep:
+        for table in tables:
+            _delete_others(objects, folders[table.name], entries[table.name])
     return entries
 
 

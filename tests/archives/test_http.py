@@ -1,14 +1,16 @@
 import gzip
+import random
 import zlib
 
 import brotli
 import pytest
+import zstandard
 from archive_builder import member, numbers, read, record
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_lib.archives.faults import Reason
-from dedup_lib.archives.http import decode_body
+from dedup_lib.archives.http import MAX_RATIO, RATIO_FREE_BYTES, decode_body
 
 NUMBERS = b"".join(b"%d," % (number * number) for number in range(20_000))
 PAGE = b"<p>hello</p>" * 300
@@ -38,6 +40,8 @@ def raw_deflate(body):
         (raw_deflate(PAGE), None, "deflate"),
         (brotli.compress(PAGE), None, "br"),
         (brotli.compress(gzip.compress(PAGE)), None, "gzip, br"),
+        (zstandard.compress(PAGE), None, "zstd"),
+        (chunked(zlib.compress(PAGE)) + b"X-Trailer: 1\r\n\r\n", "chunked", "deflate"),
         (gzip.compress(PAGE), None, None),
     ],
 )
@@ -93,3 +97,32 @@ def test_records_after_a_chunked_and_compressed_body_are_read():
     headers = records[0].http_headers
     decoded = decode_body(records[0].payload, headers.joined("transfer-encoding"), headers.joined("content-encoding"))
     assert decoded.body == PAGE
+
+
+def test_a_zstd_body_of_several_frames_comes_whole_and_a_cut_one_as_far_as_it_goes():
+    body = zstandard.compress(NUMBERS[:5000]) + zstandard.ZstdCompressor(write_content_size=False).compress(
+        NUMBERS[5000:]
+    )
+    assert decode_body(body, None, "zstd").body == NUMBERS
+    noise = random.Random(3).randbytes(900_000)  # more than one block, or nothing comes out of a cut frame
+    cut = decode_body(zstandard.compress(noise)[:-1000], None, "zstd").body
+    assert len(cut) > 500_000
+    assert noise.startswith(cut)
+
+
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, zlib.compress, lambda body: brotli.compress(body, quality=1), zstandard.compress]
+)
+def test_a_body_a_thousand_times_its_size_is_too_large_under_any_cap(pack):
+    coding = {gzip.compress: "gzip", zlib.compress: "deflate", zstandard.compress: "zstd"}.get(pack, "br")
+    bomb = pack(bytes(RATIO_FREE_BYTES + 1_000_000))
+    assert len(bomb) * MAX_RATIO < RATIO_FREE_BYTES
+    assert decode_body(bomb, None, coding).too_large
+    small = pack(bytes(RATIO_FREE_BYTES - 1_000_000))
+    assert len(decode_body(small, None, coding).body) == RATIO_FREE_BYTES - 1_000_000
+
+
+def test_a_large_page_that_compresses_well_is_no_bomb():
+    page = b"".join(b"<tr><td>%d</td><td>%d</td></tr>\n" % (number, number * 7) for number in range(400_000))
+    assert len(page) > RATIO_FREE_BYTES
+    assert decode_body(gzip.compress(page), None, "gzip").body == page

@@ -42,6 +42,29 @@ def test_lists_are_relative_to_their_folder(folder):
     assert names(expand_inputs(["@crawl/list"])) == ["b.warc.gz", "a.warc"]
 
 
+def test_a_list_below_the_first_folder_of_its_lines_is_relative_to_what_holds_that(folder):
+    copied = folder / "mirror" / "crawl-data" / "CC-MAIN-2026-05"
+    copied.mkdir(parents=True)
+    (copied / "a.warc").write_bytes(b"")
+    (copied / "warc.paths.gz").write_bytes(gzip.compress(b"crawl-data/CC-MAIN-2026-05/a.warc\r\n"))
+    (found,) = expand_inputs([str(copied / "warc.paths.gz")])
+    assert found.path == str(copied / "a.warc")
+    (folder / "warc.paths").write_text("crawl-data/CC-MAIN-2026-05/a.warc\n")
+    with pytest.raises(InputError, match=r"read where it lies, as s3://commoncrawl/"):
+        expand_inputs([str(folder / "warc.paths")])
+
+
+def test_file_uris_are_paths_and_versions_tell_changed_files(folder):
+    file = folder / "crawl" / "ein Ordner.warc"
+    file.write_bytes(b"1")
+    (first,) = expand_inputs([f"file://{folder}/crawl/ein%20Ordner.warc"])
+    assert first == expand_inputs([f"file:{folder}/crawl/ein%20Ordner.warc"])[0] == expand_inputs([str(file)])[0]
+    file.write_bytes(b"12")
+    (second,) = expand_inputs([str(file)])
+    assert (first.path, first.bytes, second.bytes) == (str(file), 1, 2)
+    assert first.version != second.version
+
+
 def test_tables_of_text_and_unknown_files_that_are_named(folder):
     assert [file.kind for file in expand_inputs(["texts.jsonl"])] == ["texts"]
     assert [file.kind for file in expand_inputs(["crawl/deep/picture.png"])] == ["warc"]
@@ -54,7 +77,7 @@ def test_tables_of_text_and_unknown_files_that_are_named(folder):
         (["nowhere"], InputError, "input nowhere does not exist"),
         (["crawl/*.arc"], InputError, "holds no files"),
         (["crawl/deep/*.png"], InputError, "holds 1 files, but no archive"),
-        (["s3://bucket/key.warc.gz"], InputError, "only local files"),
+        (["ftp://host/key.warc.gz"], UsageError, "addresses of this kind are not read"),
         (["crawl", "texts.jsonl"], UsageError, "mixes archives"),
         (["@missing"], InputError, "the list .*missing cannot be read"),
         (["empty.txt"], InputError, "names no file"),

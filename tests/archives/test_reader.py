@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from io import BytesIO
 
 import pytest
-from archive_builder import HTTP, member, numbers, read, record
+from archive_builder import HTTP, frame, member, numbers, read, record, skippable
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from warcio.warcwriter import WARCWriter
 
@@ -159,9 +159,9 @@ def test_an_archive_that_is_not_compressed():
     ("data", "what"),
     [
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 300, "a PNG image"),
-        (b"filedesc://x.arc 0.0.0.0 20080430204825 text/plain 76\n", "an ARC file"),
-        (member(b"filedesc://x.arc 0.0.0.0 20080430204825 text/plain 76\n"), "gzip around an ARC file"),
-        (b"\x28\xb5\x2f\xfd" + b"WARC/1.0\r\nWARC-Type: response\r\n", "a zstd file"),
+        (b"\x04\x22\x4d\x18" + b"WARC/1.0\r\nWARC-Type: response\r\n", "an LZ4 file, which is not read"),
+        (frame(b"{" + b"0" * 5000), "zstd around JSON"),
+        (skippable(b"notes") + frame(b"%PDF"), "zstd around a PDF"),
         (member(b"crawl-data/CC-MAIN-2024-22/a.warc.gz\n" * 50), "gzip around something of an unknown kind"),
         (member(MEMBERS[0]), "gzip around gzip"),
     ],

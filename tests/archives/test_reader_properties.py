@@ -65,3 +65,21 @@ def test_how_the_stream_hands_out_its_bytes_changes_nothing(step):
 
     for data in (b"".join(MEMBERS), b"".join(PARTS), b"".join(MEMBERS)[:-20], b"junk" + b"".join(MEMBERS)):
         assert list(ArchiveReader(Dribble(data), len(data))) == list(ArchiveReader(BytesIO(data), len(data)))
+
+
+def test_a_stream_that_cannot_seek_gives_the_same():
+    class Pipe(BytesIO):
+        def seekable(self):
+            return False
+
+        def seek(self, *_where):
+            raise AssertionError("it cannot seek")
+
+    broken = MEMBERS[2][:40] + b"\0" + MEMBERS[2][41:]
+    for data in (
+        b"".join(MEMBERS),
+        b"".join(PARTS),
+        b"junk" + b"".join(PARTS),
+        b"junk" * 50 + b"".join([*MEMBERS[:2], broken, *MEMBERS[3:]])[:-20],
+    ):
+        assert list(ArchiveReader(Pipe(data), len(data))) == list(ArchiveReader(BytesIO(data), len(data)))

@@ -14,7 +14,13 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
-from dedup_lib.clustering.representatives import cluster_captures, describe_kept, list_aliases, settle_items
+from dedup_lib.clustering.representatives import (
+    cluster_captures,
+    describe_kept,
+    list_aliases,
+    other_captures,
+    settle_items,
+)
 from dedup_lib.tables.schemas import CLUSTERS, DOCUMENTS, IDENTITIES, REPRESENTATIVES
 
 from .sessions import frame_of, tuples
@@ -97,7 +103,7 @@ def alias(name, reason):
 def test_aliases_are_the_other_captures_by_doc_id_and_no_more_than_the_limit(clusters, limit):
     others = [(b"d1", "exact"), (b"d2", "near"), (b"d3", "exact"), *((name, "url") for name in LOST)]
     expected = [alias(*other) for other in others[:limit]]
-    assert tuples(list_aliases(clusters, limit)) == ([(b"d0", expected)] if expected else [])
+    assert tuples(list_aliases(other_captures(clusters), limit)) == ([(b"d0", expected)] if expected else [])
 
 
 def test_kept_documents_are_described_by_what_they_stand_for(clusters):
@@ -108,3 +114,16 @@ def test_kept_documents_are_described_by_what_they_stand_for(clusters):
         (b"d0", "http://d0/", b"d0", 8, 7, [alias(b"d1", "exact"), alias(b"d2", "near")]),
         (b"d4", "http://d4/", b"d4", 1, 0, []),
     ]
+
+
+def test_revisits_of_any_capture_of_a_cluster_are_aliases_of_what_is_kept_and_counted(spark, clusters):
+    later = date(2024, 6, 1)
+    columns = {"doc_id": pa.binary(), "url": pa.string(), "crawl_date": pa.date32()}
+    revisits = frame_of(spark, columns, [(b"d1", "http://d1/again", later), (b"d4", "http://d4/", later)])
+
+    def revisit(url, canonical):
+        return {"url": url, "canonical_url": canonical, "crawl_date": later, "reason": "revisit"}
+
+    found = {row[0]: row[3:] for row in tuples(describe_kept(clusters, 2, revisits))}
+    assert found[b"d0"] == (8, 8, [alias(b"d1", "exact"), revisit("http://d1/again", "http://d1/")])
+    assert found[b"d4"] == (1, 1, [revisit("http://d4/", "http://d4/")])

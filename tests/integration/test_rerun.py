@@ -96,7 +96,9 @@ def test_a_run_whose_checks_fail_publishes_nothing_and_says_so(tmp_path):
     assert done.code == 4
     assert "1 of 1 records were rejected (not_an_archive 1)" in done.complaint
     assert done.out == ""
-    assert files_below(tmp_path / "store/_published") == files_below(tmp_path / "store/rejects") == {}
+    assert files_below(tmp_path / "store/_published") == {}
+    drafted = "".join(path.read_text() for path in (tmp_path / "store/_drafts").rglob("*.json"))
+    assert all(path in drafted for path in files_below(tmp_path / "store") if path.endswith(".parquet"))
     (run_file,) = (tmp_path / "store/_runs").iterdir()
     record = json.loads(run_file.read_text())
     assert record["outcome"] == "failed"

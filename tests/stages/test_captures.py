@@ -4,7 +4,8 @@ import pytest
 
 from dedup_lib.archives import ArchiveReader
 from dedup_lib.config.settings import ExtractSettings
-from dedup_lib.stages.captures import judge_record
+from dedup_lib.stages.captures import close_page, open_record
+from dedup_lib.text import read_document
 
 
 def captured(headers, body=b"<html><head></head><body><p>Some text of a page.</p></body></html>"):
@@ -17,7 +18,9 @@ def captured(headers, body=b"<html><head></head><body><p>Some text of a page.</p
     )
     data = head + http + body + b"\r\n\r\n"
     (record,) = ArchiveReader(io.BytesIO(data), len(data))
-    return judge_record(record, ExtractSettings()).columns
+    page = open_record(record, ExtractSettings())
+    request = page.request
+    return close_page(record, page, read_document(request.body, request.kind, request.http_charset))
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_the_checks_of_the_run_hold(spark, cut, result):
     assert 0.85 <= lowest < 0.86  # the chains
 
 
-@pytest.mark.parametrize(("partitions", "driver_edges"), [(4, 0), (13, 5)])
+@pytest.mark.parametrize(("partitions", "driver_edges"), [(4, 0), pytest.param(13, 5, marks=pytest.mark.slow)])
 def test_rows_are_identical_whatever_the_partitions_and_the_order_of_input(
     spark, cut, result, partitions, driver_edges
 ):

@@ -66,4 +66,4 @@ def test_keys_of_fetches_follow_the_rules_and_no_url_has_none():
     ]
     for row in rows:
         del row["url_key"]
-    assert found == [row | {"http_status": None, "target": None} for row in rows]
+    assert found == [row | dict.fromkeys(("http_status", "target", "refers_to", "refers_to_date")) for row in rows]

@@ -21,7 +21,15 @@ PLACES = [  # doc_id, archive, offset
 
 
 def in_file(archive, documents, repeated=0):
-    counts = {"bytes": 1000, "records": [("response", 9)], "fetches": 1, "rejects": 2, "skipped": 3, "faults": 4}
+    counts = {
+        "bytes": 1000,
+        "bytes_read": 1000,
+        "records": [("response", 9)],
+        "fetches": 1,
+        "rejects": 2,
+        "skipped": 3,
+        "faults": 4,
+    }
     counts |= {"fetches_by_kind": [("redirect", 1)], "rejects_by_reason": [("no_text", 2)]}
     return {"archive": archive, "verdict": "complete", "documents": documents, "repeated": repeated} | counts
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_lib.archives.reader import ArchiveReader
-from dedup_lib.text.charset import charset_of, codec_of, decode_html
+from dedup_lib.text.charset import charset_of, decode_html
+from dedup_lib.text.charset_labels import codec_of
 
 DERIVED = Path(__file__).parents[3] / "shared" / "warcs" / "derived"
 
@@ -52,10 +53,80 @@ def test_the_order_of_evidence(body, label, text, codec):
         ("hex", None),
         ("utf-7", None),
         ("ünknown\0", None),
+        ("unicode-1-1-utf-8", "utf-8"),
+        ("iso88592", "iso8859-2"),
+        ("csISO88596E", "iso8859-6"),
+        ("ISO-8859-8-I", "iso8859-8"),
+        ("iso88591", "cp1252"),
+        ("logical", "iso8859-8"),
+        ("csisolatin9", "iso8859-15"),
+        ("koi8", "koi8-r"),
+        ("dos-874", "cp874"),
+        ("x-mac-ukrainian", "mac-cyrillic"),
+        ("csgb2312", "gb18030"),
+        ("cn-big5", "big5hkscs"),
+        ("cseucpkdfmtjapanese", "euc_jp"),
+        ("ks_c_5601-1989", "cp949"),
     ],
 )
 def test_labels_of_the_web(label, codec):
     assert codec_of(label) == codec or (codec == "mac-cyrillic" and codec_of(label) == "mac_cyrillic")
+
+
+RUSSIAN, GERMAN = (
+    "Привет, мир, это страница",
+    "Grüße aus Köln, schöne Tage für müde Füße übers Jähr dürfen gewählt werden äöü",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "label"),
+    [
+        ("한국어 페이지입니다 똠방각하", "cp949", "euc-kr"),
+        ("這是一個中文網頁，台灣大學", "big5", "big5"),
+        ("这是一个中文页面，北京大学", "gb18030", "gb2312"),
+        ("これは日本語のページです。東京", "euc_jp", "euc-jp"),
+        (RUSSIAN, "utf-8", "utf-8"),
+        (GERMAN, "utf-8", "iso-8859-1"),
+    ],
+)
+def test_a_page_cut_within_a_character_stays_in_its_charset(text, codec, label):
+    body = f"<meta charset={label}><p>{text}".encode(codec)
+    for declared in (body, body.replace(f"<meta charset={label}>".encode(), b"")):
+        assert decode_html(declared[:-1], label)[0].rstrip("\ufffd").endswith(text[:-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "label", "stray"),
+    [
+        (RUSSIAN, "cp1251", "windows-1251", b"\x98"),
+        ("Zażółć gęślą jaźń, proszę państwa", "cp1250", "windows-1250", b"\x81"),
+        ("Καλημέρα κόσμε, αυτή είναι μια σελίδα", "iso8859-7", "iso-8859-7", b"\xff"),
+        (GERMAN, "utf-8", "utf-8", b"\xe4"),
+        (GERMAN, "utf-8", None, b"\xe4"),
+    ],
+)
+def test_a_stray_byte_costs_one_character_and_not_the_page(text, codec, label, stray):
+    decoded, _codec = decode_html(text.encode(codec) + b" " + stray + b" " + text.encode(codec), label)
+    assert decoded == f"{text} \ufffd {text}"
+
+
+@pytest.mark.parametrize(
+    ("body", "header", "text"),
+    [
+        (RUSSIAN.encode("cp1251"), "utf-8", RUSSIAN),
+        (RUSSIAN.encode(), "windows-1251", RUSSIAN),
+        (f'<meta charset="windows-1251">{RUSSIAN}'.encode("cp1251"), "utf-8", RUSSIAN),
+        (f'<meta charset="utf-16">{RUSSIAN}'.encode(), None, RUSSIAN),
+        (GERMAN.encode("cp1252"), "utf-8", GERMAN),
+        (f"<html><body>{RUSSIAN}</body></html>".encode("utf-16-le"), "windows-1251", RUSSIAN),
+        (f"<html><body>{RUSSIAN}</body></html>".encode("utf-16-be"), None, RUSSIAN),
+        (b"\xff\xfe" + RUSSIAN.encode("utf-16-le"), "utf-8", RUSSIAN),
+        (b"\xfe\xff" + RUSSIAN.encode("utf-16-be"), "koi8-r", RUSSIAN),
+    ],
+)
+def test_a_header_that_lies(body, header, text):
+    assert text in decode_html(body, header)[0]
 
 
 @given(st.binary(max_size=300), st.sampled_from([None, "utf-16", "hz", "euc-kr", "utf-7", "cp037"]))

@@ -7,6 +7,8 @@ from dedup_lib.text.caps import PageLimits, too_complex
 from dedup_lib.text.content_type import Kind, document_kind
 from dedup_lib.text.document import read_document
 from dedup_lib.text.language import detect_language
+from dedup_lib.text.main_content import Extraction
+from dedup_lib.text.options import ReadOptions
 from dedup_lib.text.page import PageContent, PageRefused, Refusal, read_page
 
 ARTICLE = "<p>" + "The quick brown fox jumps over the lazy dog near the river bank. " * 8 + "</p>"
@@ -17,23 +19,16 @@ PAGE = f"""<!doctype html><html><head><title> A \n title </title><base href="/ba
 
 
 def test_a_page_is_read_once_for_text_title_and_declared_addresses():
-    page = read_page(PAGE, main_content=True)
+    page = read_page(PAGE, ReadOptions())
     assert isinstance(page, PageContent)
     assert page.title == "A title"
     assert page.base_href == "/base/"
     assert page.canonical_links == ["/a", "/c"]
-    assert not page.fallback
+    assert page.extraction is Extraction.MAIN
     assert "quick brown fox" in page.text
     assert "Imprint" not in page.text
-    assert "Imprint" in read_page(PAGE, main_content=False).text
+    assert "Imprint" in read_page(PAGE, ReadOptions(main_content=False)).text
     assert all(line and line == line.strip() for line in page.text.split("\n"))
-
-
-def test_an_empty_main_content_falls_back_to_the_whole_page():
-    page = read_page("<nav>Only navigation here</nav>", main_content=True)
-    assert (page.text, page.fallback) == ("Only navigation here", True)
-    assert read_page("", main_content=True) == PageContent("", "")
-    assert not read_page("<script>x</script>").fallback
 
 
 @pytest.mark.parametrize(
@@ -66,8 +61,8 @@ def test_honest_large_pages_are_not_refused():
 
 
 def test_sizes_are_capped_on_both_sides():
-    assert read_page("<p>" + "a" * 100, limits=PageLimits(max_html_chars=50)).reason is Refusal.TOO_LARGE
-    assert read_page("<p>" + "a" * 100, limits=PageLimits(max_text_chars=50)).reason is Refusal.TOO_LARGE
+    assert read_page("<p>" + "a" * 100, ReadOptions(limits=PageLimits(max_html_chars=50))).reason is Refusal.TOO_LARGE
+    assert read_page("<p>" + "a" * 100, ReadOptions(limits=PageLimits(max_text_chars=50))).reason is Refusal.TOO_LARGE
 
 
 def test_refusals_are_reasons_of_the_closed_list():
@@ -108,7 +103,7 @@ def test_a_document_from_bytes():
         "Erste Zeile\r\n\r\n  der Hund schläft unter dem Tisch und träumt von der Katze \r\n".encode(), Kind.PLAIN, None
     )
     assert plain.content.text == "Erste Zeile\nder Hund schläft unter dem Tisch und träumt von der Katze"
-    assert plain.language == "de"
+    assert (plain.language, plain.content.extraction) == ("de", Extraction.PLAIN)
 
 
 def test_short_texts_have_no_language():
