@@ -3,6 +3,7 @@
 # Variables:
 #   PYTHON       the Python 3.11 to 3.13 that .venv is made with (the newest found)
 #   PYTEST_ARGS  more arguments for pytest, such as PYTEST_ARGS='tests/urls -x'
+#   BENCH_TEXTS  a Parquet file with a column text, which bench signs instead of made texts
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -12,8 +13,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?=
 PYTEST_ARGS ?=
+BENCH_TEXTS ?=
 
-.PHONY: help run test test-slow lint dist clean
+.PHONY: help run test test-slow lint bench notebooks dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +33,18 @@ lint: $(VENV)/.installed-dev ## check style, format and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev ## measure signatures and URLs beside other libraries, a line of JSON each
+	@cd tests; for benchmark in "signature_kernel $(abspath $(BENCH_TEXTS))" "signature_threads $(abspath $(BENCH_TEXTS))" \
+	    signature_growth url_identities; do \
+	    ../$(BIN)/python -m benchmarks.$$benchmark; \
+	done
+
+notebooks: $(VENV)/.installed ## run notebooks/tune.py on the sample, make a Jupyter notebook of it (out/tune.ipynb)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[notebooks]'
+	[ -d out/sample/store/_published ] || $(BIN)/crawl-dedup demo out/sample
+	$(BIN)/python notebooks/tune.py out/sample/store --plot out/tune.png
+	$(BIN)/jupytext --quiet --to ipynb --output out/tune.ipynb notebooks/tune.py
 
 dist: $(VENV)/.installed ## build the wheel, in dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -15,7 +15,7 @@ import typer
 from dedup_lib.archives import Reason
 from dedup_lib.cli.main import app
 from dedup_lib.config import load_settings, locate_conf, settings_reference
-from dedup_lib.evaluation.s_curve import recall_at
+from dedup_lib.evaluation import recall_at
 from dedup_lib.reports.tables_reference import tables_reference
 from dedup_lib.signatures import Scheme
 from dedup_lib.tables.keys import SnapshotKey

@@ -19,6 +19,7 @@ from dedup_lib.cli.commands import Options, as_json, run_stages
 from dedup_lib.cli.demo import run_demo
 from dedup_lib.cli.extraction import evaluate_extraction_command, render_extraction
 from dedup_lib.cli.looks import evaluate_command, paths_command, sample_command, status_command
+from dedup_lib.cli.tune import tune_command
 from dedup_lib.errors import CheckFailedError, CrawlDedupError, InputError, UsageError
 from dedup_lib.evaluation import render_evaluation
 from dedup_lib.tables.schemas import STAGES
@@ -187,6 +188,9 @@ def evaluate_extraction(
         _finish({"command": "evaluate-extraction", "scores": [one.to_json() for one in found]})
     else:
         typer.echo(render_extraction(found))
+
+
+app.command("tune")(tune_command)
 
 
 def _version(show: bool) -> None:

@@ -72,14 +72,14 @@ def setting_keys(model: type[BaseModel] = Settings) -> list[Key]:
 
 def _sentence(details: ErrorDetails, origins: Mapping[Key, str]) -> str:
     key = tuple(str(part) for part in details["loc"])
-    name = ".".join(key) if not key[-1].isdigit() else f"{'.'.join(key[:-1])}[{key[-1]}]"
     origin = next((origins[key[:depth]] for depth in range(len(key), 0, -1) if key[:depth] in origins), "")
     where = f" ({origin})" if origin else ""
     kind = details["type"]
+    if kind == "value_error":  # of a section or of the whole, whose key is empty
+        return f"{details['msg'].removeprefix('Value error, ')}{where}"
+    name = ".".join(key) if not key[-1].isdigit() else f"{'.'.join(key[:-1])}[{key[-1]}]"
     if kind == "extra_forbidden":
         return f"there is no setting {name}{where}, {nearest(key)}"
-    if kind == "value_error":
-        return f"{details['msg'].removeprefix('Value error, ')}{where}"
     if kind not in EXPECTED:
         return f"{name}: {details['msg']}, found {_shown(details['input'])}{where}"
     expected = EXPECTED[kind].format_map(details.get("ctx", {}))

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from dedup_lib.config.banding import require_threshold_in_reach
+
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Priority = Literal[
     "declared_canonical", "source_priority", "earliest_crawl", "latest_crawl", "longest_text", "shortest_url"
@@ -190,3 +192,10 @@ class Settings(Section):
     source_priority: tuple[str, ...] = Field(
         default=(), description="sources, the preferred first; within a snapshot there is one"
     )
+
+    @model_validator(mode="after")
+    def _bands_find_the_threshold(self) -> "Settings":
+        """Without verification the bands decide alone, and the threshold plays no part."""
+        if self.cluster.verify != "none":
+            require_threshold_in_reach(self.cluster.threshold, self.sign.bands, self.sign.rows)
+        return self

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from dedup_lib.config.banding import steepest
 from dedup_lib.evaluation.agreement import Agreement
 from dedup_lib.evaluation.cases import Cases, Tally
 from dedup_lib.evaluation.levels import Level
 from dedup_lib.evaluation.pairs import PairScores
-from dedup_lib.evaluation.s_curve import Curve, steepest
+from dedup_lib.evaluation.s_curve import Curve
 from dedup_lib.evaluation.sample import SampleScores
 from dedup_lib.evaluation.text_table import text_table
 from dedup_lib.evaluation.truth import Evaluation

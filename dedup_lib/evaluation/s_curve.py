@@ -1,9 +1,4 @@
-"""The S-curve of banded MinHash: with which probability two documents meet in at least one band.
-
-Broder, On the resemblance and containment of documents (1997): two sets agree in one MinHash value with probability s,
-their Jaccard similarity. Leskovec, Rajaraman, Ullman, Mining of Massive Datasets, chapter 3.4: with b bands of r rows
-they agree in all rows of at least one band with probability 1 - (1 - s^r)^b.
-"""
+"""What the S-curve lets expect of pairs: the share found, its error and tails, and what verification changes."""
 
 import math
 from dataclasses import dataclass
@@ -11,35 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dedup_lib.config.banding import recall_at, require_bands
 from dedup_lib.errors import UsageError
 
 BORDERLINE = 0.02  # this close to the threshold, noise of text extraction decides on which side a pair falls
-
-
-def recall_at(similarity: ArrayLike, bands: int, rows: int) -> NDArray[np.float64]:
-    """The probability that a pair of each similarity meets: 1 - (1 - s^r)^b, in the shape of `similarity`.
-
-    Computed as -expm1(b log1p(-s^r)), which keeps its precision where the curve is close to 0.
-
-    >>> [round(float(p), 4) for p in recall_at([0.5, 0.8, 1.0], bands=14, rows=8)]
-    [0.0533, 0.9235, 1.0]
-    """
-    _require_bands(bands, rows)
-    values = np.asarray(similarity, np.float64)
-    if values.size and not (values.min() >= 0 and values.max() <= 1):
-        raise UsageError("a similarity is a Jaccard coefficient: it must be at least 0 and at most 1")
-    with np.errstate(divide="ignore"):  # log1p(-1) is -inf: equal sets meet with certainty
-        return np.asarray(-np.expm1(bands * np.log1p(-(values**rows))))
-
-
-def steepest(bands: int, rows: int) -> float:
-    """Where the curve rises most, about: (1/b)^(1/r), the usual estimate of its threshold (chapter 3.4.2).
-
-    >>> round(steepest(bands=32, rows=8), 3)
-    0.648
-    """
-    _require_bands(bands, rows)
-    return float((1 / bands) ** (1 / rows))
 
 
 def recall_error(probabilities: ArrayLike) -> float:
@@ -82,11 +52,6 @@ def _chance_of_at_most(successes: int, p: NDArray[np.float64]) -> float:
     return float(chances.sum())
 
 
-def _require_bands(bands: int, rows: int) -> None:
-    if bands < 1 or rows < 1:
-        raise UsageError(f"{bands} bands of {rows} rows find nothing: both must be at least 1")
-
-
 @dataclass(frozen=True)
 class Curve:
     """What theory expects of a configuration.
@@ -102,7 +67,7 @@ class Curve:
     borderline: float = BORDERLINE
 
     def __post_init__(self) -> None:
-        _require_bands(self.bands, self.rows)
+        require_bands(self.bands, self.rows)
         if not 0 < self.threshold <= 1:
             raise UsageError(f"the threshold is {self.threshold}: it must be above 0 and at most 1")
         if not 0 <= self.borderline < 1:

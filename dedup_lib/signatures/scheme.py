@@ -1,5 +1,6 @@
 """The signature scheme: everything that shapes a signature, as one value and one string."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -7,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_lib.errors import UsageError
+from dedup_lib.errors import SchemeMismatchError, UsageError
 from dedup_lib.signatures.unicode_tables import UNICODE_VERSION
 
+_NAME = re.compile(r"words(\d+)-affine64-(\d+)x(\d+)-seed(\d+)-(\d+)bit")
 KERNEL_VERSION = 1  # rises whenever the same text under the same settings would be signed otherwise
 
 
@@ -41,6 +43,20 @@ class Scheme:
             raise UsageError("sign.shingle_words, sign.bands and sign.rows must be at least 1")
         if not 0 <= self.seed < 1 << 32:
             raise UsageError(f"sign.seed is {self.seed}: it must be at least 0 and below 2^32")
+
+    @classmethod
+    def parse(cls, name: str) -> "Scheme":
+        """The scheme that `str` gave a name, as tables carry it; SchemeMismatchError if we cannot sign by it.
+
+        >>> Scheme.parse("s1-unicode14-words5-affine64-14x8-seed1-16bit").permutations
+        112
+        """
+        found = _NAME.search(name)
+        scheme = cls(*map(int, found.groups())) if found else cls()
+        if str(scheme) != name:
+            remedy = "sign the texts again, or use the release of crawl-dedup that signed them"
+            raise SchemeMismatchError("the signature store", name, str(scheme), remedy)
+        return scheme
 
     @property
     def permutations(self) -> int:

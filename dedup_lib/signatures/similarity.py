@@ -22,7 +22,7 @@ def _count_equal(left: NDArray[Any], right: NDArray[Any], equal: NDArray[np.int3
         equal[row] = same
 
 
-def _rows(column: pa.Array, bits: int) -> NDArray[Any]:
+def minhash_rows(column: pa.Array, bits: int) -> NDArray[Any]:
     """A binary column of equally wide values as a two-dimensional array."""
     buffers = text_buffers(column)
     width = int(buffers.offsets[1] - buffers.offsets[0]) if len(column) else 0
@@ -38,7 +38,7 @@ def estimate_jaccard(left: pa.Array, right: pa.Array, bits: int) -> NDArray[np.f
     Two unlike minima agree in their low b bits with probability 2^-b, which is taken out (Li and Koenig, WWW 2010,
     for sets much smaller than the hash space). Standard error sqrt(J (1 - J) / permutations).
     """
-    first, second = _rows(left, bits), _rows(right, bits)
+    first, second = minhash_rows(left, bits), minhash_rows(right, bits)
     if first.shape != second.shape:
         raise ValueError(
             f"{len(first)} minhash values of {first.shape[1]} permutations cannot be compared with "
@@ -46,9 +46,13 @@ def estimate_jaccard(left: pa.Array, right: pa.Array, bits: int) -> NDArray[np.f
         )
     equal = np.empty(len(first), np.int32)
     _count_equal(first, second, equal)
+    return without_chance(equal / max(first.shape[1], 1), bits)
+
+
+def without_chance(shares: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
+    """Shares of agreeing minima without those whose low `bits` agree by chance, as `estimate_jaccard` says."""
     chance = 2.0**-bits
-    share = equal / max(first.shape[1], 1)
-    estimates: NDArray[np.float64] = np.clip((share - chance) / (1 - chance), 0.0, 1.0)
+    estimates: NDArray[np.float64] = np.clip((shares - chance) / (1 - chance), 0.0, 1.0)
     return estimates
 
 

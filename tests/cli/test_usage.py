@@ -26,6 +26,7 @@ COMMANDS = (
     "paths",
     "canonicalize",
     "evaluate",
+    "tune",
 )
 RECORD = (
     b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\nWARC-Date: 2026-11-30T10:00:00Z\r\n"

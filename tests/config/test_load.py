@@ -65,13 +65,13 @@ def test_an_empty_profile_and_an_empty_section_change_nothing(tmp_path):
     assert load_settings(write(tmp_path, "")) == Settings()
     empty = write(tmp_path, "sign:\n  # bands: 3\n", "empty.yaml")
     assert load_settings(empty) == Settings()
-    assert load_settings([write(tmp_path, "sign: {bands: 3}"), empty]).sign.bands == 3
+    assert load_settings([write(tmp_path, "sign: {bands: 5}"), empty]).sign.bands == 5
 
 
 def test_a_profile_extends_another_beside_it(tmp_path):
     write(tmp_path, "sign: {bands: 3, rows: 2}", "base.yaml")
-    settings = load_settings(write(tmp_path, "extends: base.yaml\nsign: {rows: 9}"))
-    assert (settings.sign.bands, settings.sign.rows) == (3, 9)
+    settings = load_settings(write(tmp_path, "extends: base.yaml\nsign: {rows: 4}"))
+    assert (settings.sign.bands, settings.sign.rows) == (3, 4)
 
 
 def test_a_profile_extends_one_of_the_project(tmp_path):

@@ -7,7 +7,7 @@ from dedup_lib.config.explain import setting_keys
 
 
 def test_the_record_can_be_read_back():
-    settings = load_settings(None, ["sign.bands=3", "cluster.keep=[longest_text]"])
+    settings = load_settings(None, ["sign.bands=5", "cluster.keep=[longest_text]"])
     assert Settings.model_validate_json(json.dumps(settings_record(settings))) == settings
 
 
