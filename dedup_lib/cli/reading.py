@@ -68,10 +68,8 @@ def make_extract(job: Job) -> tuple[Tables, Counts]:
 def _read_batches(job: Job) -> list[StageEntry]:
     """All batches of the inputs; those that a killed run has finished are taken as they are."""
     batches = plan_batches(job.request.inputs, job.settings.extract.commit_bytes)
-    shape = reading_shape(job)
-    prints = [
-        fingerprint(VERSION, columns_shape(TABLES), shape, job.rules.scheme, inputs_shape(batch)) for batch in batches
-    ]
+    shape = [VERSION, columns_shape(TABLES), reading_shape(job), job.rules.scheme]
+    prints = [fingerprint(*shape, inputs_shape(batch)) for batch in batches]
     recorded = job.work.parts("extract")
     recorded.keep(prints)
     finished: list[StageEntry] = []

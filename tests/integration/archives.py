@@ -60,3 +60,14 @@ def write_archives(records: list[StoredRecord], folder: Path, files: int) -> lis
     for number, path in enumerate(paths):
         path.write_bytes(b"".join(record.data for record in records[number::files]))
     return paths
+
+
+def stored_page(number: int, body: bytes, content_type: str = "text/html") -> bytes:
+    """A record of its own making, not compressed: the page http://site.example/NUMBER."""
+    content = b"HTTP/1.1 200 OK\r\nContent-Type: " + content_type.encode() + b"\r\n\r\n" + body
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number}>\r\nWARC-Date: 2026-11-30T10:00:00Z\r\n"
+        f"WARC-Target-URI: http://site.example/{number}\r\nContent-Type: application/http; msgtype=response\r\n"
+        f"Content-Length: {len(content)}\r\n\r\n"
+    )
+    return head.encode() + content + b"\r\n\r\n"

@@ -8,6 +8,7 @@ import pytest
 
 from dedup_lib.archives import Reason
 
+from .archives import stored_page
 from .command import CHECKOUT, KEY, succeed
 from .stored import rows
 
@@ -55,21 +56,16 @@ def test_what_can_be_recovered_of_the_damaged_ones_is(world):
 
 
 def test_a_page_that_takes_too_long_is_a_reject_and_its_neighbours_are_documents(tmp_path):
-    def stored(number, body):
-        content = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
-        head = (
-            f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number}>\r\n"
-            f"WARC-Date: 2026-11-30T10:00:00Z\r\nWARC-Target-URI: http://a.example/{number}\r\n"
-            f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(content)}\r\n\r\n"
-        )
-        return head.encode() + content + b"\r\n\r\n"
-
     # under every cap of markup, but quadratic in the extractor: some seconds
     poison = b"<html><body>" + b"<div>" * 1_900 + b"<p>x" * 12_000 + b"</body></html>"
     pages = [b"<p>before</p>", poison, b"<p>after</p>"]
-    (tmp_path / "a.warc").write_bytes(b"".join(stored(*page) for page in enumerate(pages)))
+    (tmp_path / "a.warc").write_bytes(b"".join(stored_page(*page) for page in enumerate(pages)))
     limit = ("--set", "extract.page_seconds=0.2")
     succeed("extract", *KEY, "--input", tmp_path / "a.warc", "--output", tmp_path / "store", *limit)
     assert {row["text"] for row in rows(tmp_path / "store", "documents")} == {"before", "after"}
     (reject,) = rows(tmp_path / "store", "rejects")
-    assert (reject["reason"], reject["url"], reject["record_id"]) == ("timed_out", "http://a.example/1", "<urn:uuid:1>")
+    assert (reject["reason"], reject["url"], reject["record_id"]) == (
+        "timed_out",
+        "http://site.example/1",
+        "<urn:uuid:1>",
+    )

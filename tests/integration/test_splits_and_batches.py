@@ -7,7 +7,7 @@ import pytest
 
 from dedup_lib.tables.parts import Parts
 
-from .archives import write_archives
+from .archives import stored_page, write_archives
 from .command import KEY, call, succeed
 from .stored import all_rows, rows, strays, table
 
@@ -16,13 +16,7 @@ FINE = ("--set", f"extract.split_bytes={LEAST}", "--set", f"extract.commit_bytes
 
 
 def page(number, body):
-    content = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + body
-    head = (
-        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number}>\r\nWARC-Date: 2026-11-30T10:00:00Z\r\n"
-        f"WARC-Target-URI: http://site.example/{number}\r\nContent-Type: application/http; msgtype=response\r\n"
-        f"Content-Length: {len(content)}\r\n\r\n"
-    )
-    return head.encode() + content + b"\r\n\r\n"
+    return stored_page(number, body, "text/plain")
 
 
 def text(number, words=9000):
