@@ -5,28 +5,22 @@ import hashlib
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+from tables.entries import publish_stages, write_table
 
 from dedup_lib.signatures import Scheme, content_hashes, sign_texts
 from dedup_lib.tables.keys import SnapshotKey
-from dedup_lib.tables.published import FileEntry, StageEntry, TableEntry, Version, published_path
+from dedup_lib.tables.published import StageEntry
 from dedup_lib.tables.schemas import SIGNATURES
 
 
 def publish_signatures(root: Path, texts: list[str], scheme: Scheme, snapshot: str = "first", files: int = 2) -> Path:
     """Publishes the signatures of texts as one snapshot, in several files."""
     key = SnapshotKey("web", snapshot)
-    entries = []
-    for number in range(files):
-        part = texts[number::files]
-        path = f"signatures/{key.folder}/run=r1/part-{number}.parquet"
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(_rows(part, number, scheme), root / path)
-        entries.append(FileEntry(path, (root / path).stat().st_size, len(part)))
-    sign = StageEntry("sign", "r1", "f", str(scheme), "u1", {}, {}, {"signatures": TableEntry.of(entries)})
-    published = root / published_path(key)
-    published.parent.mkdir(parents=True, exist_ok=True)
-    published.write_bytes(Version(key, "2026-11-30T12:00:00Z", {"sign": sign}).to_bytes())
+    signatures = write_table(
+        root, "signatures", key, (_rows(texts[number::files], number, scheme) for number in range(files))
+    )
+    sign = StageEntry("sign", "r1", "f", str(scheme), "u1", {}, {}, {"signatures": signatures})
+    publish_stages(root, key, {"sign": sign})
     return root
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from tables.entries import publish_stages, write_table
 
 from dedup_lib.sample import TRUTH_SCHEMA
 from dedup_lib.tables.keys import SnapshotKey
-from dedup_lib.tables.published import FileEntry, StageEntry, TableEntry, Version, published_path
+from dedup_lib.tables.published import StageEntry
 from dedup_lib.tables.schemas import CLUSTERS
 
 
@@ -55,17 +56,11 @@ def write_store(root: Path, captures: list[dict], source: str = "sample", stale:
 
 
 def publish(root: Path, key: SnapshotKey, rows: list[dict], stale: bool = False) -> None:
-    files = []
-    for number, part in enumerate((rows[::2], rows[1::2])):
-        path = f"clusters/{key.folder}/run=r1/part-{number}.parquet"
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.Table.from_pylist(part, schema=CLUSTERS.arrow), root / path)
-        files.append(FileEntry(path, (root / path).stat().st_size, len(part)))
+    parts = [pa.Table.from_pylist(part, schema=CLUSTERS.arrow) for part in (rows[::2], rows[1::2])]
+    clusters = write_table(root, "clusters", key, parts)
     sign = StageEntry("sign", "r2" if stale else "r1", "f", "s1", "u1", {}, {}, {})
-    cluster = StageEntry("cluster", "r1", "f", "s1", "u1", {"sign": "r1"}, {}, {"clusters": TableEntry.of(files)})
-    published = root / published_path(key)
-    published.parent.mkdir(parents=True, exist_ok=True)
-    published.write_bytes(Version(key, "2026-11-30T12:00:00Z", {"sign": sign, "cluster": cluster}).to_bytes())
+    cluster = StageEntry("cluster", "r1", "f", "s1", "u1", {"sign": "r1"}, {}, {"clusters": clusters})
+    publish_stages(root, key, {"sign": sign, "cluster": cluster})
 
 
 def _cluster_row(row: dict) -> dict:

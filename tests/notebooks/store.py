@@ -5,12 +5,12 @@ from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+from tables.entries import publish_stages, write_table
 
 from dedup_lib.signatures import Scheme, content_hash, sign_texts
 from dedup_lib.tables.columns import Table
 from dedup_lib.tables.keys import SnapshotKey
-from dedup_lib.tables.published import FileEntry, StageEntry, TableEntry, Version, published_path
+from dedup_lib.tables.published import StageEntry, TableEntry
 from dedup_lib.tables.schemas import CLUSTERS, DOCUMENTS, SIGNATURES
 
 KEY = SnapshotKey("web", "snapshot-a")
@@ -40,16 +40,9 @@ def publish_texts(root: Path, texts: list[str], scheme: Scheme, near: dict[int, 
     ):
         entry = _write(root, table, rows)
         stages[stage] = StageEntry(stage, "r1", "f", str(scheme), "u1", {}, {}, {table.name: entry})
-    published = root / published_path(KEY)
-    published.parent.mkdir(parents=True)
-    published.write_bytes(Version(KEY, "2026-11-30T12:00:00Z", stages).to_bytes())
+    publish_stages(root, KEY, stages)
 
 
 def _write(root: Path, table: Table, rows: list[dict]) -> TableEntry:
-    files = []
-    for number, part in enumerate((rows[::2], rows[1::2])):
-        path = f"{table.name}/{KEY.folder}/run=r1/part-{number}.parquet"
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.Table.from_pylist(part, schema=table.arrow), root / path)
-        files.append(FileEntry(path, (root / path).stat().st_size, len(part)))
-    return TableEntry.of(files)
+    parts = [pa.Table.from_pylist(part, schema=table.arrow) for part in (rows[::2], rows[1::2])]
+    return write_table(root, table.name, KEY, parts)
