@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dedup_lib.archives import InputFile
 from dedup_lib.cli.session import start_session
 from dedup_lib.config import Settings, locate_conf
-from dedup_lib.signatures import Scheme
+from dedup_lib.signatures import Normalisation, Scheme
 from dedup_lib.stages import Scan
 from dedup_lib.tables.columns import Table
 from dedup_lib.tables.published import TableEntry
@@ -141,4 +141,5 @@ def rules_of(request: Request) -> UrlRules:
 def scheme_of(settings: Settings) -> Scheme:
     """The signature scheme that the configuration describes."""
     sign = settings.sign
-    return Scheme(sign.shingle_words, sign.bands, sign.rows, sign.seed, sign.minhash_bits)
+    normalisation = Normalisation(sign.unicode_form, sign.digits)
+    return Scheme(sign.shingle_words, sign.bands, sign.rows, sign.seed, sign.minhash_bits, normalisation)

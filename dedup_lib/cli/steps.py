@@ -110,7 +110,7 @@ def _shape(job: Job, stage: str) -> Mapping[str, Any]:
         "resolve": lambda: {
             "resolve": settings.resolve.model_dump(),
             "urls": job.rules.scheme,
-            "shingle_words": settings.sign.shingle_words,
+            "shingles": settings.sign.model_dump(include={"shingle_words", "unicode_form", "digits"}),
         },
         "sign": lambda: {"scheme": str(job.scheme)},
         "cluster": lambda: {

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, DoubleType, StructField, StructType
@@ -70,34 +71,39 @@ def estimate_pairs(pairs: DataFrame, sketches: DataFrame, scheme: Scheme, reject
 def exact_similarities(pairs: DataFrame, texts: Texts, scheme: Scheme) -> DataFrame:
     """The pairs (anchor, item) with the exact `similarity` of their texts: Jaccard of the shingle sets.
 
-    Only the texts of the pairs are read. Ids of any type serve.
+    Only the texts of the pairs are read, each once. Ids of any type serve; a pair without both texts is left out.
     """
-    size = scheme.shingle_words
+    size, normalisation = scheme.shingle_words, scheme.normalisation
     id_field = pairs.schema["item"]
-    set_schema = StructType([StructField("item", id_field.dataType), StructField("shingle_set", BinaryType())])
+    set_schema = StructType([StructField("member", id_field.dataType), StructField("shingle_set", BinaryType())])
     schema = StructType([*pairs.select("anchor", "item").schema.fields, StructField("similarity", DoubleType())])
 
     def to_sets(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            sets = shingle_sets(batch.column("text"), size)
-            yield pa.RecordBatch.from_arrays([batch.column("item"), sets], names=["item", "shingle_set"])
+            sets = shingle_sets(batch.column("text"), size, normalisation)
+            yield pa.RecordBatch.from_arrays([batch.column("item"), sets], names=["member", "shingle_set"])
 
-    def compare(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            anchor, item, left, right = batch.columns
-            similarity = pa.array(exact_jaccard(left, right))
-            yield pa.RecordBatch.from_arrays([anchor, item, similarity], names=["anchor", "item", "similarity"])
-
-    needed = pairs.select("item").unionAll(pairs.select("anchor")).distinct()
+    members = pairs.select("anchor", "item", F.explode(F.array("anchor", "item")).alias("member"))
+    needed = members.select(F.col("member").alias("item")).distinct()
     sets = texts(needed).select("item", "text").mapInArrow(to_sets, set_schema)
-    left = sets.select(F.col("item").alias("anchor"), F.col("shingle_set").alias("anchor_set"))
-    met = (
-        pairs.select("anchor", "item")
-        .join(left, "anchor", "inner")
-        .join(sets, "item", "inner")
-        .select("anchor", "item", "anchor_set", "shingle_set")
-    )
-    return met.mapInArrow(compare, schema)
+    met = members.join(sets, "member", "inner").select("anchor", "item", "member", "shingle_set")
+    together = met.repartition("anchor", "item").sortWithinPartitions("anchor", "item", "member")
+    return together.select("anchor", "item", "shingle_set").mapInArrow(compare_neighbours, schema)
+
+
+def compare_neighbours(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows (anchor, item, shingle_set), the two of a pair one after the other, to rows (anchor, item, similarity)."""
+    last = None
+    for batch in batches:
+        rows = pa.Table.from_batches([batch] if last is None else [last, batch]).combine_chunks()
+        first, second = rows.slice(0, rows.num_rows - 1), rows.slice(1)
+        same = pc.and_(*(pc.equal(first[name], second[name]) for name in ("anchor", "item")))
+        left, right = first.filter(same), second.filter(same)
+        sets = (side["shingle_set"].combine_chunks() for side in (left, right))
+        similarity = pa.array(exact_jaccard(*sets), pa.float64())
+        columns = [left[name].combine_chunks() for name in ("anchor", "item")]
+        yield pa.RecordBatch.from_arrays([*columns, similarity], names=["anchor", "item", "similarity"])
+        last = batch.slice(batch.num_rows - 1) if batch.num_rows else last
 
 
 def verify_pairs(

@@ -110,6 +110,12 @@ class SignSettings(Section):
     bands: int = Field(default=32, ge=1, description="band keys per document")
     rows: int = Field(default=8, ge=1, description="permutations per band")
     seed: int = Field(default=1, ge=0, lt=1 << 32, description="of the permutations")
+    unicode_form: Literal["nfc", "nfkc"] = Field(
+        default="nfc", description="nfkc: full-width letters, ligatures and the like are as their plain forms"
+    )
+    digits: Literal["keep", "zero"] = Field(
+        default="keep", description="zero: all decimal digits are alike, so that dates and numbers make no difference"
+    )
     minhash_bits: Literal[16, 32] = Field(default=16, description="bits kept of each permutation's minimum")
 
     @property

@@ -9,9 +9,9 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from dedup_lib.signatures.jit import kernel
-from dedup_lib.signatures.kernels import NEEDS_PYTHON, decode
+from dedup_lib.signatures.kernels import NEEDS_PYTHON, UNSURE, after_mark, decode
 from dedup_lib.signatures.texts import text_buffers
-from dedup_lib.signatures.unicode_tables import COMBINING, SLOW, WHITE, unicode_tables
+from dedup_lib.signatures.unicode_tables import COMBINING, MAYBE, SLOW, WHITE, unicode_tables
 
 _SPACE = 0x20
 
@@ -58,11 +58,12 @@ def _normalise(
     classes: NDArray[np.uint8],
     combining: NDArray[np.uint8],
     lower: NDArray[np.int32],
+    composites: NDArray[np.uint64],
     out: NDArray[np.uint8],
 ) -> int:
     """Writes the normalised text to `out`, which has room; gives its length, or NEEDS_PYTHON as `hash_words` does."""
     filled = 0
-    last_combining = uint64(0)
+    context = uint64(0)
     waiting = False  # white space was met and a character may follow
     at, stop = uint64(start), uint64(end)
     while at < stop:
@@ -70,14 +71,16 @@ def _normalise(
         if code < uint64(0x80):
             at += uint64(1)
             bits = uint64(classes[code])
-            last_combining = uint64(0)
+            context = code << uint64(8)
         else:
             code, at = decode(data, at, stop)
             bits = uint64(classes[code])
-            this_combining = uint64(combining[code]) if bits & uint64(COMBINING) else uint64(0)
-            if bits & uint64(SLOW) or (this_combining and this_combining < last_combining):
-                return NEEDS_PYTHON
-            last_combining = this_combining
+            if bits & uint64(SLOW | COMBINING | MAYBE):
+                context = after_mark(code, bits, context, combining, composites)
+                if context == uint64(UNSURE):
+                    return NEEDS_PYTHON
+            else:
+                context = code << uint64(8)
         if bits & uint64(WHITE):
             waiting = filled > 0
             continue

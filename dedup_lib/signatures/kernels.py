@@ -8,7 +8,15 @@ from numba import uint64
 from numpy.typing import NDArray
 
 from dedup_lib.signatures.jit import kernel
-from dedup_lib.signatures.unicode_tables import COMBINING, CONTINUE, SLOW, SPACELESS, START
+from dedup_lib.signatures.unicode_tables import (
+    COMBINING,
+    COMPOSITE_PRIME,
+    CONTINUE,
+    MAYBE,
+    SLOW,
+    SPACELESS,
+    START,
+)
 
 WORD_SEED = np.uint64(0xCBF29CE484222325)  # FNV-1a's offset basis
 WORD_PRIME = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd
@@ -17,6 +25,7 @@ BAND_SEED = np.uint64(0xA0761D6478BD642F)
 LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 CHUNK = 1024  # shingle hashes held at a time: 8 KB, inside the first-level cache
 NEEDS_PYTHON = -1
+UNSURE = np.uint64(0xFFFFFFFFFFFFFFFF)
 BROKEN = np.uint64(0xD800)  # a surrogate: of class SLOW, so that Python decodes the text
 
 
@@ -60,6 +69,46 @@ def decode(data: NDArray[np.uint8], at: np.uint64, end: np.uint64) -> tuple[np.u
 
 
 @kernel
+def composes(first: np.uint64, second: np.uint64, composites: NDArray[np.uint64]) -> bool:
+    """Whether NFC joins two characters to one, by the hash table of `unicode_tables.hash_pairs`."""
+    key = first << uint64(21) | second
+    last_slot = uint64(len(composites) - 1)
+    slot = (key * uint64(COMPOSITE_PRIME) >> uint64(32)) & last_slot
+    while composites[slot] != uint64(0):
+        if composites[slot] == key:
+            return True
+        slot = (slot + uint64(1)) & last_slot
+    return False
+
+
+@kernel
+def after_mark(
+    code: np.uint64,
+    bits: np.uint64,
+    context: np.uint64,
+    combining: NDArray[np.uint8],
+    composites: NDArray[np.uint64],
+) -> np.uint64:
+    """The context after a character of class SLOW, COMBINING or MAYBE, from the context before it.
+
+    The context is the last character that is no mark, times 256, plus the combining class of the last mark after it; 0
+    at the start. It is UNSURE unless the text is in NFC so far (UAX #15, detecting normalization forms: no character
+    that NFC replaces, marks in canonical order, none that joins the character before) and no lower case depends on the
+    neighbours. A mark that could join, did not another stand between, counts as joining: Python looks closer.
+    """
+    if bits & uint64(SLOW):
+        return UNSURE
+    if bits & uint64(MAYBE) and composes(context >> uint64(8), code, composites):
+        return UNSURE
+    if not bits & uint64(COMBINING):
+        return np.uint64(code << uint64(8))
+    this_class = uint64(combining[code])
+    if this_class < context & uint64(0xFF):
+        return UNSURE
+    return np.uint64(context >> uint64(8) << uint64(8) | this_class)
+
+
+@kernel
 def hash_words(
     data: NDArray[np.uint8],
     start: int,
@@ -67,6 +116,7 @@ def hash_words(
     classes: NDArray[np.uint8],
     combining: NDArray[np.uint8],
     lower: NDArray[np.int32],
+    composites: NDArray[np.uint64],
     trusted: bool,
     words: NDArray[np.uint64],
 ) -> int:
@@ -75,45 +125,42 @@ def hash_words(
     Unless `trusted`, gives NEEDS_PYTHON when the bytes are no UTF-8, or the text may not be in NFC, or it has letters
     whose lower case depends on their neighbours: then Python prepares it and the kernel runs again.
     """
-    one = uint64(1)
     count = uint64(0)
     open_word = False
-    value = uint64(0)
-    last_combining = uint64(0)
+    value = context = uint64(0)
     at, stop = uint64(start), uint64(end)
     while at < stop:
         code = uint64(data[at])
         if code < uint64(0x80):
-            at += one
+            at += uint64(1)
             bits = uint64(classes[code])
-            last_combining = uint64(0)
+            context = code << uint64(8)
         else:
             code, at = decode(data, at, stop)
             bits = uint64(classes[code])
-            if not trusted and bits & uint64(SLOW | COMBINING):
-                this_combining = uint64(combining[code])
-                if bits & uint64(SLOW) or this_combining < last_combining:
+            if not trusted and bits & uint64(SLOW | COMBINING | MAYBE):
+                context = after_mark(code, bits, context, combining, composites)
+                if context == uint64(UNSURE):
                     return NEEDS_PYTHON
-                last_combining = this_combining
             else:
-                last_combining = uint64(0)
+                context = code << uint64(8)
         if open_word:
             if bits & uint64(CONTINUE):
                 value = (value ^ uint64(lower[code])) * uint64(WORD_PRIME)
                 continue
             words[count] = mix(value)
-            count += one
+            count += uint64(1)
             open_word = False
         if bits & uint64(START | SPACELESS):
             value = (uint64(WORD_SEED) ^ uint64(lower[code])) * uint64(WORD_PRIME)
             if bits & uint64(SPACELESS):
                 words[count] = mix(value)
-                count += one
+                count += uint64(1)
             else:
                 open_word = True
     if open_word:
         words[count] = mix(value)
-        count += one
+        count += uint64(1)
     return np.int64(count)  # type: ignore[return-value]
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_lib.errors import SchemeMismatchError, UsageError
+from dedup_lib.signatures.normalisation import PLAIN, Normalisation
 from dedup_lib.signatures.unicode_tables import UNICODE_VERSION
 
-_NAME = re.compile(r"words(\d+)-affine64-(\d+)x(\d+)-seed(\d+)-(\d+)bit")
+_NAME = re.compile(r"(-nfkc)?(-zerodigits)?-words(\d+)-affine64-(\d+)x(\d+)-seed(\d+)-(\d+)bit")
 KERNEL_VERSION = 1  # rises whenever the same text under the same settings would be signed otherwise
 
 
@@ -35,6 +36,7 @@ class Scheme:
     rows: int = 8
     seed: int = 1
     minhash_bits: int = 16
+    normalisation: Normalisation = PLAIN
 
     def __post_init__(self) -> None:
         if self.minhash_bits not in (16, 32):
@@ -52,7 +54,12 @@ class Scheme:
         112
         """
         found = _NAME.search(name)
-        scheme = cls(*map(int, found.groups())) if found else cls()
+        scheme = cls()
+        if found:
+            nfkc, zero, *numbers = found.groups()
+            words, bands, rows, seed, bits = map(int, numbers)
+            normalisation = Normalisation("nfkc" if nfkc else "nfc", "zero" if zero else "keep")
+            scheme = cls(words, bands, rows, seed, bits, normalisation)
         if str(scheme) != name:
             remedy = "sign the texts again, or use the release of crawl-dedup that signed them"
             raise SchemeMismatchError("the signature store", name, str(scheme), remedy)
@@ -71,7 +78,9 @@ class Scheme:
         return Permutations(odd, random.randint(0, 1 << 64, self.permutations, dtype=np.uint64))
 
     def __str__(self) -> str:
+        form = "-nfkc" if self.normalisation.form == "nfkc" else ""
+        digits = "-zerodigits" if self.normalisation.digits == "zero" else ""
         return (
-            f"s{KERNEL_VERSION}-unicode{UNICODE_VERSION.split('.')[0]}-words{self.shingle_words}-affine64"
+            f"s{KERNEL_VERSION}-unicode{UNICODE_VERSION.split('.')[0]}{form}{digits}-words{self.shingle_words}-affine64"
             f"-{self.bands}x{self.rows}-seed{self.seed}-{self.minhash_bits}bit"
         )

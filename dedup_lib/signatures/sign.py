@@ -21,7 +21,6 @@ from dedup_lib.signatures.kernels import (
 )
 from dedup_lib.signatures.scheme import Scheme
 from dedup_lib.signatures.texts import TextBuffers, text_buffers, with_prepared_texts
-from dedup_lib.signatures.unicode_tables import unicode_tables
 
 WEAKEST_BITS = 16
 
@@ -69,6 +68,7 @@ def _sign(
     classes: NDArray[np.uint8],
     combining: NDArray[np.uint8],
     lower: NDArray[np.int32],
+    composites: NDArray[np.uint64],
     trusted: bool,
     size: int,
     multipliers: NDArray[np.uint64],
@@ -88,7 +88,8 @@ def _sign(
     minima = np.empty(len(multipliers), np.uint64)
     ones = np.empty(64, np.int64)
     for text in range(len(offsets) - 1):
-        count = hash_words(data, offsets[text], offsets[text + 1], classes, combining, lower, trusted, words)
+        start, end = offsets[text], offsets[text + 1]
+        count = hash_words(data, start, end, classes, combining, lower, composites, trusted, words)
         if count < 0:
             shingle_counts[text] = -1
             continue
@@ -117,11 +118,10 @@ def _run(buffers: TextBuffers, scheme: Scheme, trusted: bool) -> Signatures:
         np.zeros((texts, scheme.permutations), np.uint16 if scheme.minhash_bits == 16 else np.uint32),
         np.zeros((texts, scheme.bands), np.int64),
     )
-    tables = unicode_tables()
     _sign(
         buffers.data,
         buffers.offsets,
-        *tables,
+        *scheme.normalisation.tables,
         trusted,
         scheme.shingle_words,
         *scheme.maps,
@@ -145,7 +145,7 @@ def sign_texts(texts: pa.Array | pa.ChunkedArray, scheme: Scheme) -> Signatures:
     result = _run(buffers, scheme, trusted=False)
     left = np.flatnonzero(result.shingles < 0)
     if len(left):
-        again = _run(with_prepared_texts(buffers, left), scheme, trusted=True)
+        again = _run(with_prepared_texts(buffers, left, scheme.normalisation), scheme, trusted=True)
         whole: NDArray[Any]
         pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]] = zip(result, again, strict=True)
         for whole, part in pairs:

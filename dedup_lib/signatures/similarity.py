@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from dedup_lib.signatures.jit import kernel
 from dedup_lib.signatures.kernels import hash_shingles, hash_words
+from dedup_lib.signatures.normalisation import PLAIN, Normalisation
 from dedup_lib.signatures.texts import TextBuffers, text_buffers, with_prepared_texts
-from dedup_lib.signatures.unicode_tables import unicode_tables
 
 
 @kernel
@@ -63,6 +63,7 @@ def _all_shingles(
     classes: NDArray[np.uint8],
     combining: NDArray[np.uint8],
     lower: NDArray[np.int32],
+    composites: NDArray[np.uint64],
     trusted: bool,
     size: int,
     shingles: NDArray[np.uint64],
@@ -74,7 +75,8 @@ def _all_shingles(
         longest = max(longest, offsets[text + 1] - offsets[text])
     words = np.empty(longest, np.uint64)
     for text in range(len(offsets) - 1):
-        count = hash_words(data, offsets[text], offsets[text + 1], classes, combining, lower, trusted, words)
+        start, end = offsets[text], offsets[text + 1]
+        count = hash_words(data, start, end, classes, combining, lower, composites, trusted, words)
         windows = max(count - size + 1, 1) if count > 0 else count
         counts[text] = windows
         if windows > 0:
@@ -98,11 +100,13 @@ def _keep_distinct(values: NDArray[np.uint64], counts: NDArray[np.int64]) -> int
     return filled
 
 
-def _sets_of(buffers: TextBuffers, size: int, trusted: bool) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _sets_of(
+    buffers: TextBuffers, size: int, normalisation: Normalisation, trusted: bool
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Sorted distinct shingle hashes, text after text, and how many each text has (-1: Python must prepare it)."""
     values = np.empty(int(buffers.offsets[-1] - buffers.offsets[0]), np.uint64)
     counts = np.empty(len(buffers.offsets) - 1, np.int64)
-    _all_shingles(buffers.data, buffers.offsets, *unicode_tables(), trusted, size, values, counts)
+    _all_shingles(buffers.data, buffers.offsets, *normalisation.tables, trusted, size, values, counts)
     sizes = np.maximum(counts, 0)
     for end, length in zip(np.cumsum(sizes), sizes, strict=True):
         values[end - length : end].sort()  # NumPy sorts with vector instructions where the machine has them
@@ -110,18 +114,19 @@ def _sets_of(buffers: TextBuffers, size: int, trusted: bool) -> tuple[NDArray[np
     return values[:left], np.where(counts < 0, counts, sizes)
 
 
-def shingle_sets(texts: pa.Array | pa.ChunkedArray, size: int) -> pa.Array:
+def shingle_sets(texts: pa.Array | pa.ChunkedArray, size: int, normalisation: Normalisation = PLAIN) -> pa.Array:
     """The distinct shingle hashes of each text, sorted, as one binary value of 8 bytes each.
 
     A text of fewer words than `size` is one shingle of all its words; a text without words has none.
     """
     buffers = text_buffers(texts)
-    values, counts = _sets_of(buffers, size, trusted=False)
+    values, counts = _sets_of(buffers, size, normalisation, trusted=False)
     left = np.flatnonzero(counts < 0)
     if not len(left):
         return _as_blobs(values, counts)
     counts[left] = 0
-    prepared, prepared_counts = _sets_of(with_prepared_texts(buffers, left), size, trusted=True)
+    again = with_prepared_texts(buffers, left, normalisation)
+    prepared, prepared_counts = _sets_of(again, size, normalisation, trusted=True)
     places = np.repeat(np.cumsum(counts)[left], prepared_counts)
     values = np.insert(values, places, prepared)
     counts[left] = prepared_counts

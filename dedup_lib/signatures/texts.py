@@ -1,13 +1,13 @@
 """Arrow columns of text as the two arrays that kernels read, and the texts that Python must prepare first."""
 
-import unicodedata
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dedup_lib.signatures.unicode_tables import CONTINUE, unicode_tables
+from dedup_lib.signatures.normalisation import PLAIN, Normalisation
+from dedup_lib.signatures.unicode_tables import CONTINUE
 
 CAPITAL_SIGMA = 0x03A3  # lower-cased by its place in the word
 _SPACE = 0x20
@@ -51,16 +51,16 @@ def _text_of(codes: NDArray[np.uint32]) -> str:
     return codes.tobytes().decode("utf-32-le")
 
 
-def prepare_text(text: str) -> str:
-    """A text as the kernel can take it on trust: NFC, with the letters lower-cased that need their neighbours.
+def prepare_text(text: str, normalisation: Normalisation = PLAIN) -> str:
+    """A text as the kernel can take it on trust: in its Unicode form, letters lower-cased that need their neighbours.
 
     A space stands for each code point that only separates words, those that Unicode 14 has not assigned among them:
     a later Python's opinion of them must not matter.
     """
-    classes = unicode_tables().classes
+    classes = normalisation.tables.classes
     codes = _code_points(text)
     codes[classes[codes] == 0] = _SPACE
-    text = unicodedata.normalize("NFC", _text_of(codes))
+    text = normalisation.apply(_text_of(codes))
     if chr(CAPITAL_SIGMA) in text:
         codes = _code_points(text)
         words = np.where(classes[codes] & CONTINUE, codes, np.uint32(_SPACE))
@@ -69,11 +69,13 @@ def prepare_text(text: str) -> str:
     return text.replace("\u0130", "i\u0307")
 
 
-def with_prepared_texts(buffers: TextBuffers, places: NDArray[np.int64]) -> TextBuffers:
+def with_prepared_texts(
+    buffers: TextBuffers, places: NDArray[np.int64], normalisation: Normalisation = PLAIN
+) -> TextBuffers:
     """Buffers of the texts at `places` alone, each prepared by `prepare_text`."""
     starts, ends = buffers.offsets[places], buffers.offsets[places + 1]
     prepared = [
-        prepare_text(buffers.data[start:end].tobytes().decode("utf-8", "replace")).encode("utf-8")
+        prepare_text(buffers.data[start:end].tobytes().decode("utf-8", "replace"), normalisation).encode("utf-8")
         for start, end in zip(starts, ends, strict=True)
     ]
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(text) for text in prepared], dtype=np.int64)])

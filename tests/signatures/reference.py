@@ -7,6 +7,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from dedup_lib.signatures.kernels import LARGEST, hash_shingles, hash_words, lower_minima
+from dedup_lib.signatures.normalisation import PLAIN
 from dedup_lib.signatures.texts import text_buffers, with_prepared_texts
 from dedup_lib.signatures.unicode_tables import unicode_tables
 
@@ -31,6 +32,7 @@ TRICKY = (
     "\ufaff\ufb00\U0001ffff\U00020000\U0003ffff\U00040000"
     "क\u093e\u0947\u094d\u200d\u200cبֳא\u0650ёЁЙ\u0400ԱაᲐⴀᎠꭰ"
     "09٣²Ⅷⅷ_\u203f-'\u2019.:·\u00ad\u02b0\u02bc\u00aa\u00ba\ufeff\u0000\u007f\u0080"
+    "Ａａ１＿，．ﾊﾟ①㎏㌔ﬁ…″＝\u0338ﾡￂ\u3131㊗\u2f00"
     "𝐀𐐀𐐨𞤀\U0001d165\U0001d15e\U0001e130😀\U0010ffff\U0010fffd\ue000\u0378\U00010efd\U0001e08f"
 )
 TRICKY_TEXTS = st.text(
@@ -48,10 +50,10 @@ def is_spaceless(char):
     return any(first <= ord(char) <= last for first, last in SPACELESS)
 
 
-def reference_words(text):
+def reference_words(text, form="NFC"):
     """The words of a text in lower case, from the definition."""
     words, word = [], ""
-    for char in unicodedata.normalize("NFC", text):
+    for char in unicodedata.normalize(form, text):
         kind = unicodedata.category(char)[0]
         joins = not is_spaceless(char) and (kind in "LN" or char == "_" or (kind == "M" and word))
         if joins:
@@ -86,14 +88,14 @@ def known_in_unicode_14(text):
     return all(classes[ord(char)] or unicodedata.category(char)[0] not in "LNM" for char in text)
 
 
-def kernel_words(text):
+def kernel_words(text, normalisation=PLAIN):
     """The word hashes of a text (str, or bytes that may be no UTF-8) by the kernel."""
     buffers = text_buffers(pa.array([text]))
     words = np.empty(3 * (len(buffers.data) + 1), np.uint64)
-    count = hash_words(buffers.data, *buffers.offsets, *unicode_tables(), False, words)
+    count = hash_words(buffers.data, *buffers.offsets, *normalisation.tables, False, words)
     if count < 0:
-        buffers = with_prepared_texts(buffers, np.zeros(1, np.int64))
-        count = hash_words(buffers.data, *buffers.offsets, *unicode_tables(), True, words)
+        buffers = with_prepared_texts(buffers, np.zeros(1, np.int64), normalisation)
+        count = hash_words(buffers.data, *buffers.offsets, *normalisation.tables, True, words)
     return words[:count]
 
 

@@ -23,6 +23,9 @@ ALPHABETS = {
 }
 
 
+MANY_BANDS = Scheme(bands=300, rows=4)
+
+
 def minhashes(texts, bits=16):
     return sign_texts(pa.array(texts), Scheme(minhash_bits=bits)).to_arrow()["minhash"]
 
@@ -50,6 +53,19 @@ def test_estimates_are_within_four_standard_errors_at_any_size(size, bits):
     scheme = Scheme(minhash_bits=bits)
     left, right = (sign_texts(side, scheme).to_arrow()["minhash"] for side in sides)
     assert np.all(np.abs(estimate_jaccard(left, right, bits) - planned) <= 4 * standard_error(planned))
+
+
+@pytest.mark.parametrize("size", [10, 1_000, 1_000_000])
+def test_band_keys_meet_as_often_as_the_s_curve_says_at_any_size(size):
+    similarities, shares = [], []
+    for seed in range(max(1, 4_000 // size) if size < 10_000 else 1):
+        texts, similarity = overlapping(np.random.default_rng((size, seed)), size, 0.8)
+        left, right = (sign_texts(pa.array([text]), MANY_BANDS).bands[0] for text in texts)
+        similarities.append(similarity)
+        shares.append(np.mean(left == right))
+    expected = similarities[0] ** MANY_BANDS.rows
+    error = np.sqrt(expected * (1 - expected) / (MANY_BANDS.bands * len(shares)))
+    assert abs(np.mean(shares) - expected) < 4 * error
 
 
 @pytest.mark.parametrize("similarity", [0.2, 0.5, 0.8, 0.95])

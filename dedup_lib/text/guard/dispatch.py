@@ -6,7 +6,7 @@ refused depends on the page alone, never on the pages around it or on what they 
 """
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dedup_lib.text.document import DocumentText
 from dedup_lib.text.guard.outcome import Death, GuardLimits, PageFailed
@@ -25,6 +25,10 @@ class PageJob:
 
     request: PageRequest
     result: PageResult | None = None
+
+    def forget_body(self) -> None:
+        """Lets go of the body of a page that is read."""
+        self.request = replace(self.request, body=b"")
 
 
 class Dispatcher:

@@ -8,6 +8,7 @@ from typing import Generic, Literal, TypeVar
 
 from dedup_lib.text.document import read_document
 from dedup_lib.text.guard.dispatch import Dispatcher, PageJob, PageResult
+from dedup_lib.text.guard.known import KnownPages
 from dedup_lib.text.guard.outcome import GuardLimits
 from dedup_lib.text.guard.wire import PageRequest, Reader
 from dedup_lib.text.options import DEFAULT_OPTIONS, ReadOptions
@@ -37,8 +38,16 @@ class InProcessReader:
 
     def read(self, items: Iterable[tuple[T, PageRequest | None]]) -> Iterator[tuple[T, PageResult | None]]:
         """As `PageGuard.read`, one item at a time."""
+        known = KnownPages()
         for item, page in items:
-            yield item, None if page is None else read_document(page.body, page.kind, page.http_charset, self._options)
+            if page is None:
+                yield item, None
+                continue
+            job, is_new = known.job_of(page)
+            if is_new:
+                job.result = read_document(page.body, page.kind, page.http_charset, self._options)
+                job.forget_body()
+            yield item, job.result
 
 
 class PageGuard:
@@ -77,8 +86,8 @@ class PageGuard:
     def read(self, items: Iterable[tuple[T, PageRequest | None]]) -> Iterator[tuple[T, PageResult | None]]:
         """Gives each item back, in order, with what its page became; an item without a page passes with None.
 
-        Takes items ahead, up to the window. Raises ExtractorStartError if there can be no child. One `read` at a time;
-        one that is left in the middle costs the child.
+        Takes items ahead, up to the window; reads pages of the same bytes once. Raises ExtractorStartError if there
+        can be no child. One `read` at a time; one that is left in the middle costs the child.
         """
         if self.busy:
             raise RuntimeError("this guard is reading already: finish that, or use another")
@@ -105,7 +114,8 @@ class _Held(Generic[T]):
 
     def __init__(self, dispatcher: Dispatcher, window: Window) -> None:
         self._dispatcher, self._window = dispatcher, window
-        self._items: deque[tuple[T, PageJob | None]] = deque()
+        self._known = KnownPages()
+        self._items: deque[tuple[T, PageJob | None, int]] = deque()
         self._bytes = 0
         self._message: list[PageJob] = []
         self._message_bytes = 0
@@ -119,12 +129,14 @@ class _Held(Generic[T]):
 
     def take(self, item: T, request: PageRequest | None) -> None:
         if request is None:
-            self._items.append((item, None))
+            self._items.append((item, None, 0))
             return
-        job = PageJob(request)
-        self._items.append((item, job))
-        self._message.append(job)
+        job, is_new = self._known.job_of(request)
+        self._items.append((item, job, len(request.body)))
         self._bytes += len(request.body)
+        if not is_new:
+            return
+        self._message.append(job)
         self._message_bytes += len(request.body)
         if len(self._message) >= self._window.message_pages or self._message_bytes >= self._window.message_bytes:
             self._flush()
@@ -138,14 +150,15 @@ class _Held(Generic[T]):
     def finished(self) -> Iterator[tuple[T, PageResult | None]]:
         """Gives back the items up to the first whose page has no result yet."""
         while self._items:
-            item, job = self._items[0]
+            item, job, size = self._items[0]
             if job is not None and job.result is None:
                 return
             self._items.popleft()
             if job is None:
                 yield item, None
             else:
-                self._bytes -= len(job.request.body)
+                self._bytes -= size
+                job.forget_body()
                 yield item, job.result
 
     def _flush(self) -> None:
