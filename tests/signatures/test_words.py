@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dedup_lib.signatures import Scheme, sign_texts
-from dedup_lib.signatures import texts as texts_module
+from dedup_lib.signatures import normalisation as normalisation_module
 from dedup_lib.signatures.kernels import decode
 from dedup_lib.signatures.texts import prepare_text
 from dedup_lib.signatures.unicode_tables import unicode_tables
@@ -135,7 +135,7 @@ def test_no_code_point_that_unicode_14_has_not_assigned_reaches_the_running_pyth
             seen.extend(text)
             return unicodedata.normalize(form, text)
 
-    monkeypatch.setattr(texts_module, "unicodedata", LaterUnicode)
+    monkeypatch.setattr(normalisation_module, "unicodedata", LaterUnicode)
     prepared = prepare_text("a\U00010efd\u0301 Σ\U0001e08f\u0378 e\u0301")
     assert prepared == "a \u0301 σ   é"
     assert all(classes[ord(char)] or char == " " for char in seen)
