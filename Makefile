@@ -3,6 +3,7 @@
 # Variables:
 #   PYTHON       the Python 3.11 to 3.13 that .venv is made with (the newest found)
 #   PYTEST_ARGS  more arguments for pytest, such as PYTEST_ARGS='tests/urls -x'
+#   BENCH_MILLIONS  how many millions of signatures bench clusters, such as '1 2 4 8' (1)
 #   BENCH_TEXTS  a Parquet file with a column text, which bench signs instead of made texts
 
 SHELL := /bin/bash
@@ -14,6 +15,7 @@ BIN := $(VENV)/bin
 PYTHON ?=
 PYTEST_ARGS ?=
 BENCH_TEXTS ?=
+BENCH_MILLIONS ?= 1
 
 .PHONY: help run test test-slow lint bench notebooks dist clean
 
@@ -34,17 +36,22 @@ lint: $(VENV)/.installed-dev ## check style, format and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev ## measure signatures and URLs beside other libraries, a line of JSON each
+bench: $(VENV)/.installed-dev ## measure signatures, URLs and clustering, a line of JSON each
 	@cd tests; for benchmark in "signature_kernel $(abspath $(BENCH_TEXTS))" "signature_threads $(abspath $(BENCH_TEXTS))" \
-	    signature_growth url_identities; do \
+	    signature_growth url_identities $(foreach millions,$(BENCH_MILLIONS),"clustering --documents $(millions)000000"); do \
 	    ../$(BIN)/python -m benchmarks.$$benchmark; \
 	done
 
-notebooks: $(VENV)/.installed ## run notebooks/tune.py on the sample, make a Jupyter notebook of it (out/tune.ipynb)
+notebooks: $(VENV)/.installed ## run the notebooks on the sample, make Jupyter notebooks of them (out/*.ipynb)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[notebooks]'
 	[ -d out/sample/store/_published ] || $(BIN)/crawl-dedup demo out/sample
 	$(BIN)/python notebooks/tune.py out/sample/store --plot out/tune.png
-	$(BIN)/jupytext --quiet --to ipynb --output out/tune.ipynb notebooks/tune.py
+	rm -rf out/changes
+	$(BIN)/crawl-dedup changes out/sample/store --source sample --from snapshot-a --to snapshot-b --write out/changes --json
+	$(BIN)/python notebooks/inspect_run.py out/sample/store --changes out/changes --plot out/inspect_run.png
+	for notebook in tune inspect_run; do \
+	    $(BIN)/jupytext --quiet --to ipynb --output "out/$$notebook.ipynb" "notebooks/$$notebook.py"; \
+	done
 
 dist: $(VENV)/.installed ## build the wheel, in dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

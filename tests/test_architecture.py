@@ -17,9 +17,13 @@ MOST_LINES = 300
 
 # Each collects a number of rows that the corpus does not set: one row, one per file or kind, or a stated limit.
 MAY_COLLECT = {
-    "dedup_lib/clustering/stars.py": {"_on_driver"},  # at most cluster.driver_edges
+    "dedup_lib/clustering/stars.py": {"_removed_on_driver", "find_stars"},  # at most cluster.driver_edges
+    "dedup_lib/clustering/components.py": {"_on_driver", "component_heads"},  # the same; one row
+    "dedup_lib/clustering/shapes.py": {"compare_shapes"},  # one row
     "dedup_lib/cli/reading.py": {"_without_repeats"},  # one row
-    "dedup_lib/cli/makers.py": {"make_resolve", "make_sign", "make_cluster", "_by"},
+    "dedup_lib/cli/makers.py": {"make_resolve", "make_sign", "make_cluster", "_near_counts", "_by"},
+    "dedup_lib/cli/global_maker.py": {"_first_days", "_counts"},  # a row per snapshot and reason
+    "dedup_lib/cli/changes.py": {"_counts", "_examples"},  # one row per kind; at most MOST_EXAMPLES
     "dedup_lib/stages/checks.py": {"check_references", "check_similarities"},
     "dedup_lib/tables/validate.py": {"check_table"},
     "dedup_lib/tables/write.py": {"write_tagged"},  # one row per file written

@@ -20,6 +20,7 @@ from dedup_lib.reports.tables_reference import tables_reference
 from dedup_lib.signatures import Scheme
 from dedup_lib.tables.keys import SnapshotKey
 from dedup_lib.tables.schemas import TABLES
+from dedup_lib.tables.store_schemas import STORE_TABLES
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -90,10 +91,10 @@ def test_commands_parse_and_name_what_exists(arguments):
     context = group.commands[name].make_context(name, options)  # parses and checks, and does not run
 
     given = context.params
-    if given.get("source"):
+    if given.get("source") and given.get("snapshot"):
         SnapshotKey(given["source"], given["snapshot"])
     if given.get("table"):
-        assert given["table"] in TABLES
+        assert given["table"] in {**TABLES, **STORE_TABLES}
     profile = locate_conf(given["config"]) if given.get("config") else None
     load_settings(profile, given.get("overrides") or ())
 

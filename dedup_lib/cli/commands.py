@@ -46,7 +46,7 @@ def run_stages(command: str, stages: Sequence[str], options: Options, tell: Tell
     What a killed run had finished is taken up again. Nothing is published unless all stages pass their checks.
     """
     key = SnapshotKey(options.source, options.snapshot)
-    request = _request(options, "extract" in stages, tell)
+    request = request_of(options, "extract" in stages, tell)
     if options.dry_run:
         return _plan(command, stages, key, request)
     run_id = new_run_id()
@@ -79,7 +79,8 @@ def published(root: str, source: str, snapshot: str) -> Version | None:
     return read_version(root, SnapshotKey(source, snapshot))
 
 
-def _request(options: Options, reads_inputs: bool, tell: Tell) -> Request:
+def request_of(options: Options, reads_inputs: bool, tell: Tell) -> Request:
+    """What the options ask for, with the settings and the inputs that they name."""
     if not options.root.strip():
         raise UsageError("--output is empty: name the folder of the store")
     try:

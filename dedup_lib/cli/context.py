@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import Generic
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -15,6 +16,7 @@ from dedup_lib.config import Settings, locate_conf
 from dedup_lib.signatures import Normalisation, Scheme
 from dedup_lib.stages import Scan
 from dedup_lib.tables.columns import Table
+from dedup_lib.tables.keys import Key
 from dedup_lib.tables.published import TableEntry
 from dedup_lib.tables.read import load_entry, read_entry, read_table, table_entry
 from dedup_lib.tables.runs import RunFile
@@ -38,11 +40,11 @@ class Request:
 
 
 @dataclass
-class Job:
-    """A request at work on one snapshot: a stage reads its inputs and its settings here, and leaves its tables."""
+class Job(Generic[Key]):
+    """A request at work on one key: a stage reads its inputs and its settings here, and leaves its tables."""
 
     request: Request
-    work: Workspace
+    work: Workspace[Key]
     run_file: RunFile
     tell: Callable[[str], None]
     seconds: dict[str, float] = field(default_factory=dict)
@@ -88,9 +90,13 @@ class Job:
 
     def write_representatives(self, kept: DataFrame) -> TableEntry:
         """Writes the kept documents with what they stand for; each document goes from its file to the new one."""
-        root, entry, table = self.request.root, self._entry(DOCUMENTS), REPRESENTATIVES
-        placed = place_rows(self.spark, root, entry, DOCUMENTS, kept)
-        carried = [name for name in DOCUMENTS.names if name != "doc_id"]
+        return self.write_attached(kept, self._entry(DOCUMENTS), DOCUMENTS, REPRESENTATIVES)
+
+    def write_attached(self, rows: DataFrame, entry: TableEntry, source: Table, table: Table) -> TableEntry:
+        """Writes a table whose columns are those of `rows`, and the others of the same doc_id in `source`."""
+        root = self.request.root
+        placed = place_rows(self.spark, root, entry, source, rows)
+        carried = [name for name in table.names if name not in rows.columns]
         read, schema = rows_reader(root, entry, carried), table.arrow
 
         def attach(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[str, pa.RecordBatch]]:

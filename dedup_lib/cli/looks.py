@@ -10,9 +10,11 @@ from dedup_lib.clustering.verify import STANDARD_ERRORS, standard_error
 from dedup_lib.config import Settings, load_settings
 from dedup_lib.errors import InputError
 from dedup_lib.evaluation import Evaluation, evaluate_store
+from dedup_lib.reports.global_version import render_global_status
 from dedup_lib.reports.status import render_status
 from dedup_lib.sample import write_sample
-from dedup_lib.tables.published import list_versions
+from dedup_lib.tables.keys import GLOBAL
+from dedup_lib.tables.published import list_versions, read_version
 from dedup_lib.tables.read import published_files
 
 BORDERLINE = 0.02  # what the extraction of a page may change of its similarity
@@ -28,11 +30,14 @@ def sample_command(directory: Path) -> dict[str, Any]:
 
 
 def status_command(root: str) -> str:
-    """The snapshots of a store as text."""
-    versions = list_versions(root)
-    if not versions:
+    """The snapshots of a store, and what it has across them, as text."""
+    versions, across = list_versions(root), read_version(root, GLOBAL)
+    if across and across.removed:
+        across = None
+    if not versions and not across:
         raise InputError(f"nothing is published under {root}: check the path, or run a snapshot first")
-    return render_status(versions)
+    parts = [render_status(versions)] if versions else []
+    return "\n".join([*parts, render_global_status(across, versions)] if across else parts)
 
 
 def paths_command(root: str, table: str) -> list[str]:

@@ -15,10 +15,14 @@ import typer
 
 from dedup_lib import __version__
 from dedup_lib.cli.canonicalize import canonicalize_command
+from dedup_lib.cli.changes import changes_door
 from dedup_lib.cli.commands import Options, as_json, run_stages
 from dedup_lib.cli.demo import run_demo
+from dedup_lib.cli.explain import explain_door
 from dedup_lib.cli.extraction import evaluate_extraction_command, render_extraction
+from dedup_lib.cli.global_doors import global_door, remove_door
 from dedup_lib.cli.looks import evaluate_command, paths_command, sample_command, status_command
+from dedup_lib.cli.options import Config, CrawlDate, DryRun, Input, Output, Replace, Set, Snapshot, Source
 from dedup_lib.cli.tune import tune_command
 from dedup_lib.errors import CheckFailedError, CrawlDedupError, InputError, UsageError
 from dedup_lib.evaluation import render_evaluation
@@ -37,16 +41,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Config = Annotated[Path | None, typer.Option("--config", help="Profile (YAML), such as conf/local.yaml.")]
-Source = Annotated[str, typer.Option("--source", help="Name of the crawl, such as news-example.")]
-Snapshot = Annotated[str, typer.Option("--snapshot", help="Name of the snapshot, such as CC-MAIN-2026-05.")]
-Input = Annotated[list[str] | None, typer.Option("--input", help="File, glob, folder or @list; may be repeated.")]
-Output = Annotated[str, typer.Option("--output", help="ROOT of the store.")]
-Set = Annotated[list[str] | None, typer.Option("--set", help="section.key=value overrides one setting.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Remake what is there with other inputs or settings.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan and the inputs, and stop.")]
-CrawlDate = Annotated[str | None, typer.Option("--crawl-date", help="Day of the crawl, for tables of text without.")]
 
 
 def _tell(line: str) -> None:
@@ -191,6 +185,10 @@ def evaluate_extraction(
 
 
 app.command("tune")(tune_command)
+app.command("global")(global_door)
+app.command("remove")(remove_door)
+app.command("explain")(explain_door)
+app.command("changes")(changes_door)
 
 
 def _version(show: bool) -> None:

@@ -8,7 +8,9 @@ from pyspark.sql import functions as F
 
 from dedup_lib.cli.context import Job
 from dedup_lib.cli.reading import make_extract
+from dedup_lib.clustering.near import NearClusters
 from dedup_lib.clustering.representatives import describe_kept
+from dedup_lib.clustering.shapes import compare_shapes
 from dedup_lib.errors import CheckFailedError
 from dedup_lib.stages.canonicals import FATES
 from dedup_lib.stages.checks import check_references, check_similarities
@@ -17,7 +19,7 @@ from dedup_lib.stages.resolve import resolve
 from dedup_lib.stages.revisits import KINDS, captures_of_revisits
 from dedup_lib.stages.sign import sign
 from dedup_lib.tables.published import TableEntry
-from dedup_lib.tables.schemas import CLUSTERS, DOCUMENTS, FETCHES, IDENTITIES, SIGNATURES
+from dedup_lib.tables.schemas import CLUSTERS, DOCUMENTS, FETCHES, IDENTITIES, PAIRS, SIGNATURES
 from dedup_lib.tables.validate import check_table
 from dedup_lib.urls import identify_column, undone_rule
 
@@ -99,6 +101,8 @@ def make_cluster(job: Job) -> tuple[Tables, Counts]:
         job.cut,
     )
     made = {"clusters": job.write(result.clusters, CLUSTERS)}
+    if settings.write_pairs:
+        made["pairs"] = job.write(result.pairs, PAIRS)
     clusters = job.staged(made["clusters"], CLUSTERS)
     revisits = _revisits(job)
     made["representatives"] = job.write_representatives(describe_kept(clusters, settings.aliases_per_row, revisits))
@@ -107,15 +111,11 @@ def make_cluster(job: Job) -> tuple[Tables, Counts]:
     reasons = {reason: found[reason]["count"] if reason in found else 0 for reason in ("kept", "url", "exact", "near")}
     none: tuple[list[str], int, float | None] = ([], 0, None)
     checked = check_similarities(clusters, job.texts_of, settings, scheme, job.cut) if reasons["near"] else none
-    edges = result.near.edges.agg(F.count("*"), F.count_if("exact")).collect()[0]  # one row
     counts = {
         "captures": made["clusters"].rows,
         **reasons,
         "largest_cluster": max((row["largest"] for row in found.values()), default=0),
-        "candidate_pairs": result.near.pairs.count(),
-        "edges": edges[0],
-        "compared_exactly": edges[1],
-        "passes": result.near.passes,
+        **_near_counts(job, result.near),
         "revisits": revisits.join(clusters, "doc_id", "left_semi").count() if revisits else 0,
         "checked": checked[1],
         "lowest_checked": checked[2],
@@ -123,6 +123,7 @@ def make_cluster(job: Job) -> tuple[Tables, Counts]:
     _require(
         [
             *check_table(clusters, CLUSTERS),
+            *(check_table(job.staged(made["pairs"], PAIRS), PAIRS) if "pairs" in made else []),
             *check_references(clusters),
             *checked[0],
             *_differ("captures", counts["captures"], job, "extract", "documents"),
@@ -134,6 +135,19 @@ def make_cluster(job: Job) -> tuple[Tables, Counts]:
             [f"{made['representatives'].rows} representatives were written for {counts['kept']} kept documents"], REMEDY
         )
     return made, counts
+
+
+def _near_counts(job: Job, near: NearClusters) -> Counts:
+    """How the near duplicates came, and what either shape of clusters makes of the same similar pairs."""
+    told = near.verified.agg(F.count_if("accepted"), F.count_if(F.col("exact").isNotNull())).collect()[0]  # one row
+    return {
+        "candidate_pairs": near.pairs.count(),
+        "edges": told[0],
+        "compared_exactly": told[1],
+        "passes": near.passes,
+        "relaxed_priority": near.relaxed,
+        "shapes": compare_shapes(near.stars, near.edges, job.settings.cluster, job.cut),
+    }
 
 
 def _revisits(job: Job) -> DataFrame | None:

@@ -12,8 +12,9 @@ import pandas  # noqa: F401 (Spark's worker imports it)
 import pyarrow as pa
 import pyarrow.parquet
 
-from dedup_lib.clustering import buckets, candidates, verify  # noqa: F401 (functions of tasks are there)
+from dedup_lib.clustering import buckets, candidates, hot, verify  # noqa: F401 (functions of tasks are there)
 from dedup_lib.signatures import Scheme, content_hashes, estimate_jaccard, exact_jaccard, shingle_sets, sign_texts
+from dedup_lib.signatures.similarity import minhash_rows
 from dedup_lib.stages import extract, resolve, sign  # noqa: F401
 from dedup_lib.tables import scan, sink  # noqa: F401
 
@@ -27,8 +28,9 @@ def load_kernels() -> None:
     sets = shingle_sets(texts, 5)
     exact_jaccard(sets, sets)
     pair = candidates.pairing(1)
-    keys = pa.record_batch([pa.array([1, 1]), pa.array([1, 2])], names=["key", "item"])
+    keys = pa.record_batch([pa.array([1, 1]), pa.array([1, 2]), pa.array([1, 2])], names=["key", "item", "label"])
     list(pair(iter([keys])))
+    hot.spread_keys(keys.column(0).to_numpy(), minhash_rows(minhash, Scheme().minhash_bits), 2)
     lists = pa.record_batch([pa.array([1, 2]), pa.array([[1], [1]])], names=["item", "keys"])
     list(buckets.packing(4)(iter([lists])))
 

@@ -17,7 +17,7 @@ from dedup_lib.tables.read import require_scheme, table_entry
 from dedup_lib.tables.schemas import DOCUMENTS, STAGE_INPUTS, STAGE_TABLES, TABLES
 
 # Rises whenever a stage would make other rows of the same inputs and settings.
-VERSIONS = {"extract": reading.VERSION, "resolve": 1, "sign": 1, "cluster": 2}
+VERSIONS = {"extract": reading.VERSION, "resolve": 1, "sign": 1, "cluster": 3}
 
 
 def run_stage(job: Job, stage: str) -> bool:
@@ -114,7 +114,7 @@ def _shape(job: Job, stage: str) -> Mapping[str, Any]:
         },
         "sign": lambda: {"scheme": str(job.scheme)},
         "cluster": lambda: {
-            "cluster": settings.cluster.model_dump(exclude={"driver_edges"}),
+            "cluster": settings.cluster.model_dump(),
             "scheme": str(job.scheme),
         },
     }

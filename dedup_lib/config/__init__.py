@@ -6,6 +6,7 @@ from dedup_lib.config.record import fingerprint, settings_record, settings_refer
 from dedup_lib.config.settings import (
     ClusterSettings,
     ExtractSettings,
+    GlobalSettings,
     ResolveSettings,
     RunSettings,
     Settings,
@@ -18,6 +19,7 @@ from dedup_lib.config.settings import (
 __all__ = [
     "ClusterSettings",
     "ExtractSettings",
+    "GlobalSettings",
     "ResolveSettings",
     "RunSettings",
     "Settings",

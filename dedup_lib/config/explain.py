@@ -61,8 +61,8 @@ def nearest(unknown: Key) -> str:
 def setting_keys(model: type[BaseModel] = Settings) -> list[Key]:
     """List every setting as a tuple of names, in the order of the models."""
     keys: list[Key] = []
-    for name, info in model.model_fields.items():
-        inner = info.annotation
+    for attribute, info in model.model_fields.items():
+        inner, name = info.annotation, info.alias or attribute
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             keys.extend((name, *key) for key in setting_keys(inner))
         else:

@@ -92,7 +92,8 @@ def _override(text: str) -> Layer:
 
 def _drop_empty_sections(values: dict[str, Any]) -> None:
     """Let `sign:` with nothing under it mean the defaults."""
-    for name, section in Settings.model_fields.items():
+    for attribute, section in Settings.model_fields.items():
+        name = section.alias or attribute
         is_section = isinstance(section.annotation, type) and issubclass(section.annotation, BaseModel)
         if is_section and name in values and values[name] is None:
             del values[name]

@@ -15,7 +15,7 @@ FINGERPRINT_CHARS = 16  # 64 bits: tells configurations of one store apart
 
 def settings_record(settings: BaseModel) -> dict[str, Any]:
     """Give the settings, defaults included, as values that JSON can hold; `Settings.model_validate_json` reads them."""
-    return settings.model_dump(mode="json")
+    return settings.model_dump(mode="json", by_alias=True)
 
 
 def fingerprint(*parts: object) -> str:
@@ -55,8 +55,8 @@ def choices(annotation: object) -> list[object]:
 
 
 def _fields(model: BaseModel, above: str) -> Iterator[tuple[str, FieldInfo, Any]]:
-    for name, info in type(model).model_fields.items():
-        value = getattr(model, name)
+    for attribute, info in type(model).model_fields.items():
+        value, name = getattr(model, attribute), info.alias or attribute
         if isinstance(value, BaseModel):
             yield from _fields(value, f"{above}{name}.")
         else:

@@ -137,12 +137,21 @@ class ClusterSettings(Section):
         default=("declared_canonical", "source_priority", "earliest_crawl", "longest_text", "shortest_url"),
         description="the priority order; doc_id breaks the last ties",
     )
+    shape: Literal["star", "components"] = Field(
+        default="star",
+        description="star: each near duplicate is similar to the document kept for it; components: transitive closure",
+    )
     anchors_per_key: int = Field(
         default=8, ge=1, le=64, description="kept documents of a band key that the second pass tries"
     )
     driver_edges: int = Field(default=2_000_000, ge=0, description="at most this many edges are decided on the driver")
     max_rounds: int = Field(
-        default=64, ge=1, description="a greedy that is still open after this many rounds is an error"
+        default=16,
+        ge=1,
+        description="rounds of the greedy in priority order; what is open then is decided in the order of a hash",
+    )
+    write_pairs: bool = Field(
+        default=False, description="write the table `pairs`: every candidate pair, estimate, exact similarity"
     )
     aliases_per_row: int = Field(default=100, ge=0, le=1000, description="aliases listed on a representative")
     check_sample: int = Field(
@@ -156,6 +165,14 @@ class ClusterSettings(Section):
         if len(set(self.keep)) != len(self.keep):
             raise ValueError("keep names a priority twice")
         return self
+
+
+class GlobalSettings(Section):
+    """Deduplication across the snapshots of a store."""
+
+    keep: Literal["oldest", "newest"] = Field(
+        default="oldest", description="whose document stays; newest takes effect in what is built anew (`--rebuild`)"
+    )
 
 
 class StoreSettings(Section):
@@ -192,11 +209,12 @@ class Settings(Section):
     resolve: ResolveSettings = ResolveSettings()
     sign: SignSettings = SignSettings()
     cluster: ClusterSettings = ClusterSettings()
+    global_: GlobalSettings = Field(default=GlobalSettings(), alias="global")
     store: StoreSettings = StoreSettings()
     run: RunSettings = RunSettings()
     spark: SparkSettings = SparkSettings()
     source_priority: tuple[str, ...] = Field(
-        default=(), description="sources, the preferred first; within a snapshot there is one"
+        default=(), description="sources, the preferred first: decides across snapshots, within one there is one source"
     )
 
     @model_validator(mode="after")

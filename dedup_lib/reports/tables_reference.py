@@ -7,6 +7,7 @@ import pyarrow.types as pt
 
 from dedup_lib.tables.columns import Column, Table
 from dedup_lib.tables.schemas import TABLES
+from dedup_lib.tables.store_schemas import STORE_TABLES
 
 
 def tables_reference() -> str:
@@ -14,8 +15,8 @@ def tables_reference() -> str:
 
     A table that begins with all the columns of an earlier one names that one in their place. Ends in a newline.
     """
-    tables = list(TABLES.values())
-    lines = ["| Table | Made by | Rows | Key within a snapshot |", "|---|---|---|---|"]
+    tables = [*TABLES.values(), *STORE_TABLES.values()]
+    lines = ["| Table | Made by | Rows | Key |", "|---|---|---|---|"]
     for table in tables:
         key = ", ".join(f"`{name}`" for name in table.key) or "none"
         lines.append(f"| `{table.name}` | {table.stage} | {_cell(table.meaning)} | {key} |")

@@ -17,9 +17,10 @@ from dedup_lib.stages import TextsOf
 
 
 class ClusterResult(NamedTuple):
-    """`clusters` is the table; `near` tells how the near duplicates in it were found."""
+    """`clusters` and `pairs` are the tables; `near` tells how the near duplicates in them were found."""
 
     clusters: DataFrame
+    pairs: DataFrame
     near: NearClusters
 
 
@@ -51,4 +52,11 @@ def cluster(
 
     near = cluster_near(contents, texts, settings, scheme, cut)
     settled = settle_items(items, near.stars)
-    return ClusterResult(cluster_captures(documents, identities, settled), near)
+    return ClusterResult(cluster_captures(documents, identities, settled), name_pairs(near.verified, contents), near)
+
+
+def name_pairs(verified: DataFrame, contents: DataFrame) -> DataFrame:
+    """The rows of the table `pairs`, from rows (anchor, item, estimate, exact, accepted, pass) and (item, doc_id)."""
+    anchors = contents.select(F.col("item").alias("anchor"), F.col("doc_id").alias("anchor_id"))
+    named = verified.join(anchors, "anchor", "inner").join(contents.select("item", "doc_id"), "item", "inner")
+    return named.select("anchor_id", "doc_id", "estimate", "exact", "accepted", "pass")

@@ -1,9 +1,13 @@
-"""What a run works on, a snapshot of a source, and the ids of runs."""
+"""What a run works on, a snapshot of a source or what a store has once, and the ids of runs."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
+
+from typing_extensions import TypeVar
 
 from dedup_lib.errors import UsageError
 
@@ -48,6 +52,58 @@ class SnapshotKey:
     def folder(self) -> str:
         """Its place below every folder of the store."""
         return f"source={self.source}/snapshot={self.snapshot}"
+
+    def owns(self, table: str) -> bool:
+        """Whether a table may hold runs of this key: a snapshot may have rows in any."""
+        return True
+
+    def runs_folder(self, table: str) -> str:
+        """Where the runs of a table lie, one folder each."""
+        return f"{table}/{self.folder}"
+
+    def to_json(self) -> dict[str, str]:
+        """As a published version names it."""
+        return {"source": self.source, "snapshot": self.snapshot}
+
+
+@dataclass(frozen=True, order=True)
+class StoreKey:
+    """What a store has once, across its snapshots: what a run owns and publishes as a whole, as a snapshot is."""
+
+    name: str
+    tables: tuple[str, ...] = field(compare=False)
+
+    def __str__(self) -> str:
+        return f"the {self.name} version of the store"
+
+    @property
+    def folder(self) -> str:
+        """Its place among drafts, locks and published versions."""
+        return self.name
+
+    def owns(self, table: str) -> bool:
+        """Whether a table holds runs of this key."""
+        return table in self.tables
+
+    def runs_folder(self, table: str) -> str:
+        """Where the runs of a table lie, one folder each."""
+        return table
+
+    def to_json(self) -> dict[str, str]:
+        """As a published version names it."""
+        return {"store": self.name}
+
+
+GLOBAL = StoreKey("global", ("global_clusters", "global_representatives"))
+STORE_KEYS = {GLOBAL.name: GLOBAL}
+Key = TypeVar("Key", bound=SnapshotKey | StoreKey, default=SnapshotKey)
+
+
+def key_of(data: Mapping[str, Any]) -> SnapshotKey | StoreKey:
+    """The key that `to_json` wrote, among other values. KeyError or UsageError when there is none."""
+    if "store" in data:
+        return STORE_KEYS[data["store"]]
+    return SnapshotKey(data["source"], data["snapshot"])
 
 
 def new_run_id() -> str:

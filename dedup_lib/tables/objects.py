@@ -92,12 +92,19 @@ class LocalObjects:
             fcntl.flock(lock, fcntl.LOCK_EX)
             found = self.read(path)
             if (found.version if found else None) != expected_version:
-                raise ConflictError(
-                    f"{self.local_path(path)} was changed by another run while this one was at work: "
-                    "nothing was published, start it again"
-                )
+                raise self._changed(path)
             self.put(path, data)
         return version_of(data)
+
+    def remove(self, path: str, expected_version: str) -> None:
+        """Delete a small object if its version is still the expected one. ConflictError when it is another."""
+        with self._lock_file(f"{LOCKS}/{path}.lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            found = self.read(path)
+            if found is None or found.version != expected_version:
+                raise self._changed(path)
+            self.delete(path)
+            _sync_folder(self.local_path(path).parent)
 
     def put(self, path: str, data: bytes) -> None:
         """Write a small object that has one writer: atomic and durable, whatever was there before."""
@@ -201,6 +208,12 @@ class LocalObjects:
                 _sync_folder(parent)
                 if str(parent) == self.root:
                     break
+
+    def _changed(self, path: str) -> ConflictError:
+        return ConflictError(
+            f"{self.local_path(path)} was changed by another run while this one was at work: "
+            "nothing was published, start it again"
+        )
 
     def _not_writable(self, error: OSError) -> InputError:
         return InputError(f"cannot write to the output folder {self.root} ({error.strerror}): name another one")

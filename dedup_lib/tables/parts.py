@@ -1,20 +1,21 @@
 """Batches of a long stage that are finished, recorded one by one: a command that takes up a killed one skips them."""
 
 from collections.abc import Collection, Sequence
+from typing import Generic
 
-from dedup_lib.tables.keys import SnapshotKey
+from dedup_lib.tables.keys import Key
 from dedup_lib.tables.objects import LocalObjects
 from dedup_lib.tables.published import StageEntry, Version, load_version
 from dedup_lib.tables.sweep import DRAFTS
 
 
-class Parts:
+class Parts(Generic[Key]):
     """The finished parts of one stage of a snapshot, by fingerprint: an object each, so that recording one is cheap.
 
     Whoever uses it owns the snapshot.
     """
 
-    def __init__(self, objects: LocalObjects, key: SnapshotKey, stage: str) -> None:
+    def __init__(self, objects: LocalObjects, key: Key, stage: str) -> None:
         self._objects, self._key, self._stage = objects, key, stage
         self._folder = f"{DRAFTS}/{key.folder}.{stage}"
         self._entries: dict[str, StageEntry] = {}

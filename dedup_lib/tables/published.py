@@ -1,4 +1,4 @@
-"""What is published: one small object per snapshot that names the run and the exact files of every table.
+"""What is published: one small object per snapshot, and one for the store, that names each table's run and files.
 
 Readers follow it, so that they see the old or the new version of all tables, never a mix.
 """
@@ -7,10 +7,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 from dedup_lib.errors import InputError, UsageError
-from dedup_lib.tables.keys import SnapshotKey
+from dedup_lib.tables.keys import Key, StoreKey, key_of
 from dedup_lib.tables.objects import LocalObjects, objects_at
 
 FORMAT = 1  # of the JSON; a reader refuses a newer one
@@ -99,20 +99,30 @@ class Replaced:
 
 
 @dataclass(frozen=True)
-class Version:
-    """One version of a snapshot: its stages, and what it replaced a short while ago. Also the form of a draft."""
+class Version(Generic[Key]):
+    """One version of a snapshot, or of what the store has once: its stages, and what it replaced a short while ago.
 
-    key: SnapshotKey
+    Also the form of a draft.
+    """
+
+    key: Key
     published_at: str | None = None
     stages: Mapping[str, StageEntry] = field(default_factory=dict)
     previous: tuple[Replaced, ...] = ()
+
+    @property
+    def removed(self) -> bool:
+        """Whether nothing is published any more, and what was stays only for readers in mid-scan."""
+        return not self.stages and bool(self.previous)
 
     def stale_because(self, stage: str) -> str | None:
         """The stage whose replacement made this one stale, or None.
 
         A stage is stale when the run of a stage it was made from is not that stage's run in this version, or when
-        that stage is stale itself.
+        that stage is stale itself. What a store has once is made from snapshots: `across.changes_since` tells of it.
         """
+        if isinstance(self.key, StoreKey):
+            return None
         for made_from, run in self.stages[stage].made_from.items():
             found = self.stages.get(made_from)
             if found is None or found.run != run:
@@ -129,8 +139,7 @@ class Version:
         """As stored: JSON, equal versions give equal bytes."""
         data = {
             "format": FORMAT,
-            "source": self.key.source,
-            "snapshot": self.key.snapshot,
+            **self.key.to_json(),
             "published_at": self.published_at,
             "stages": _stages_to_json(self.stages),
             "previous": [
@@ -140,7 +149,7 @@ class Version:
         return (json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
     @classmethod
-    def from_bytes(cls, data: bytes, where: str) -> "Version":
+    def from_bytes(cls, data: bytes, where: str) -> "Version[Any]":
         """The version that `to_bytes` wrote. InputError when it is damaged or of a newer format."""
         try:
             found = json.loads(data)
@@ -149,8 +158,8 @@ class Version:
                     f"{where} was written by a newer crawl-dedup (format {found['format']}, known is {FORMAT}): upgrade"
                 )
             previous = [Replaced(old["replaced_at"], _stages_from_json(old["stages"])) for old in found["previous"]]
-            key = SnapshotKey(found["source"], found["snapshot"])
-            return cls(key, found["published_at"], _stages_from_json(found["stages"]), tuple(previous))
+            key: Any = key_of(found)
+            return Version(key, found["published_at"], _stages_from_json(found["stages"]), tuple(previous))
         except (ValueError, KeyError, TypeError, AttributeError, UsageError) as error:
             raise InputError(f"{where} is damaged: restore it, or delete it and run the stages again") from error
 
@@ -163,12 +172,12 @@ def _stages_from_json(data: Mapping[str, Any]) -> dict[str, StageEntry]:
     return {stage: StageEntry.from_json(stage, entry) for stage, entry in data.items()}
 
 
-def published_path(key: SnapshotKey) -> str:
-    """Where the published version of a snapshot is."""
+def published_path(key: Key) -> str:
+    """Where the published version of a key is."""
     return f"{PUBLISHED}/{key.folder}.json"
 
 
-def load_version(objects: LocalObjects, path: str) -> tuple[Version | None, str | None]:
+def load_version(objects: LocalObjects, path: str) -> tuple[Version[Any] | None, str | None]:
     """A stored version and the token for replacing it; None twice if there is none."""
     stored = objects.read(path)
     if stored is None:
@@ -176,13 +185,22 @@ def load_version(objects: LocalObjects, path: str) -> tuple[Version | None, str 
     return Version.from_bytes(stored.data, str(objects.local_path(path))), stored.version
 
 
-def read_version(root: str | Path, key: SnapshotKey) -> Version | None:
-    """The published version of a snapshot, or None."""
+def read_version(root: str | Path, key: Key) -> Version[Key] | None:
+    """The published version of a key, or None."""
     return load_version(objects_at(root), published_path(key))[0]
 
 
 def list_versions(root: str | Path) -> list[Version]:
     """The published versions of all snapshots, by source and snapshot."""
+    return [version for version in _stored_versions(root) if not version.removed]
+
+
+def list_removed(root: str | Path) -> list[Version]:
+    """What is left of snapshots that were removed, for readers in mid-scan."""
+    return [version for version in _stored_versions(root) if version.removed]
+
+
+def _stored_versions(root: str | Path) -> list[Version]:
     objects = objects_at(root)
     paths = [
         f"{PUBLISHED}/{source}/{name}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,11 +11,12 @@ from pyspark.sql import DataFrame, SparkSession
 from dedup_lib.errors import InputError, SchemeMismatchError, UsageError
 from dedup_lib.tables.columns import Table
 from dedup_lib.tables.objects import objects_at
-from dedup_lib.tables.published import StageEntry, TableEntry, Version, list_versions
-from dedup_lib.tables.schemas import TABLES
+from dedup_lib.tables.published import StageEntry, TableEntry, Version, list_versions, read_version
+from dedup_lib.tables.schemas import OPTIONAL_TABLES, TABLES
+from dedup_lib.tables.store_schemas import KEY_OF_TABLE, STORE_TABLES
 
 
-def table_entry(version: Version, table: Table, allow_stale: bool = False) -> StageEntry:
+def table_entry(version: Version[Any], table: Table, allow_stale: bool = False) -> StageEntry:
     """The stage that holds a table in a version. InputError, with the stage to run, when there is none or it is stale.
 
     A stale stage was made from what has been replaced since. It must not be an input; a report may show it.
@@ -32,7 +34,7 @@ def table_entry(version: Version, table: Table, allow_stale: bool = False) -> St
 
 
 def read_table(
-    spark: SparkSession, root: str | Path, version: Version, table: Table, allow_stale: bool = False
+    spark: SparkSession, root: str | Path, version: Version[Any], table: Table, allow_stale: bool = False
 ) -> DataFrame:
     """A table of a version. Columns out: exactly the table's.
 
@@ -67,12 +69,15 @@ def load_entry(root: str | Path, entry: TableEntry, table: Table) -> pa.Table:
 
 def published_files(root: str | Path, table: str) -> list[str]:
     """The files of a table in all published versions, as absolute paths. InputError when it was never published."""
-    if table not in TABLES:
-        raise UsageError(f"there is no table {table}: the tables are {', '.join(TABLES)}")
+    tables = TABLES | OPTIONAL_TABLES | STORE_TABLES
+    if table not in tables:
+        raise UsageError(f"there is no table {table}: the tables are {', '.join(tables)}")
     objects = objects_at(root)
-    entries = [entry for version in list_versions(root) if (entry := version.stage_of(table))]
+    of_store = read_version(root, KEY_OF_TABLE[table]) if table in STORE_TABLES else None
+    versions: list[Version[Any]] = [of_store] if of_store else list_versions(root)
+    entries = [entry for version in versions if (entry := version.stage_of(table))]
     if not entries:
-        raise InputError(f"no table {table} is published under {root}: run {TABLES[table].stage} first")
+        raise InputError(f"no table {table} is published under {root}: run {tables[table].stage} first")
     return [str(objects.local_path(file.path)) for entry in entries for file in entry.tables[table].files]
 
 
@@ -89,7 +94,8 @@ def require_one_scheme(versions: Iterable[Version], stage: str) -> None:
         entry = version.stages.get(stage)
         if entry is None:
             continue
-        first = first or entry
-        remedy = f"run {stage} again with one configuration, or leave the snapshot out"
+        if first is None:
+            first, as_in = entry, version.key
+        remedy = f"that is how {as_in} was made; run {stage} again with one configuration, or leave the snapshot out"
         require_scheme(f"{stage} of {version.key}", entry.scheme, first.scheme, remedy)
         require_scheme(f"URLs in {stage} of {version.key}", entry.url_scheme, first.url_scheme, remedy)

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -25,6 +25,7 @@ from dedup_lib.tables.read import read_entry
 
 MapFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 BATCH_ROWS = 2048
+SNAPSHOT_COLUMNS = ("source", "snapshot")
 TASK_BYTES = 64 << 20  # stored bytes of a file that one task scans; a larger file is shared by its row groups
 
 
@@ -109,15 +110,31 @@ class RowCursor:
             self.batch = next(self.batches)
 
 
+def snapshot_columns() -> list[Column]:
+    """The columns source and snapshot of rows of any snapshots, told by the folders that their files lie in."""
+    pattern = "/source=([^/]+)/snapshot=([^/]+)/run=[^/]+/[^/]+$"
+    path = F.col("_metadata.file_path")
+    return [F.regexp_extract(path, pattern, group).alias(name) for group, name in enumerate(SNAPSHOT_COLUMNS, start=1)]
+
+
 def place_rows(spark: SparkSession, root: str | Path, entry: TableEntry, table: Table, needed: DataFrame) -> DataFrame:
-    """`needed` (rows with doc_id) with `file_name` and `row_index` before it, those of a file together, in order."""
+    """`needed` (rows with doc_id) with `file_name` and `row_index` before it, those of a file together, in order.
+
+    An entry that spans snapshots may hold a doc_id twice: where `needed` has source and snapshot, they tell which.
+    """
     if not entry.files:
         nowhere = needed.select(F.lit("").alias("file_name"), F.lit(0).cast("long").alias("row_index"), "*")
         return nowhere.where("false")
+    across = set(SNAPSHOT_COLUMNS) <= set(needed.columns)
     where = read_entry(spark, root, entry, table).select(
-        "doc_id", F.col("_metadata.file_name").alias("file_name"), F.col("_metadata.row_index").alias("row_index")
+        "doc_id",
+        *(snapshot_columns() if across else []),
+        F.col("_metadata.file_name").alias("file_name"),
+        F.col("_metadata.row_index").alias("row_index"),
     )
-    placed = needed.join(where, "doc_id", "inner").select("file_name", "row_index", *needed.columns)
+    placed = needed.join(where, ["doc_id", *(SNAPSHOT_COLUMNS if across else [])], "inner").select(
+        "file_name", "row_index", *needed.columns
+    )
     tasks = min(max(2 * len(entry.files), 1), 1000)
     return placed.repartition(tasks, "file_name").sortWithinPartitions("file_name", "row_index")
 
@@ -129,6 +146,8 @@ def rows_reader(root: str | Path, entry: TableEntry, columns: Sequence[str]) -> 
     """
     objects = objects_at(root)
     paths = {file.path.rpartition("/")[2]: file.path for file in entry.files}
+    if len(paths) < len(entry.files):
+        raise ValueError("two files of one entry have the same name: rows are placed by the names of files")
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         cursor: RowCursor | None = None

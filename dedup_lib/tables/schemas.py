@@ -189,13 +189,30 @@ CLUSTERS = Table(
         Column(
             "similarity",
             pa.float64(),
-            "Jaccard to duplicate_of, estimated where that decides; null for `url`, kept",
+            "Jaccard to duplicate_of, estimated where that decides; null for `url`, kept, and where "
+            "`cluster.shape: components` joined two that were not found similar to each other",
         ),
         Column("representative_id", DIGEST, "doc_id of the finally kept document", True),
         Column("cluster_size", pa.int64(), "captures in the cluster", True),
     ),
     ("doc_id",),
     ("cluster_id", "doc_id"),
+)
+
+PAIRS = Table(
+    "pairs",
+    "cluster",
+    "one row per candidate pair of distinct contents, where `cluster.write_pairs` asks for it",
+    (
+        Column("anchor_id", DIGEST, "doc_id of the one that comes first in priority order", True),
+        Column("doc_id", DIGEST, "doc_id of the other one", True),
+        Column("estimate", pa.float64(), "Jaccard as the signatures estimate it", True),
+        Column("exact", pa.float64(), "Jaccard of the shingle sets of the texts; null where it was not computed"),
+        Column("accepted", pa.bool_(), "whether the two are near duplicates", True),
+        Column("pass", pa.int32(), "the pass of clustering that found the pair, from 1", True),
+    ),
+    ("anchor_id", "doc_id"),
+    ("anchor_id", "doc_id"),
 )
 
 ALIAS = pa.struct(
@@ -258,6 +275,7 @@ TABLES = {
     table.name: table
     for table in (DOCUMENTS, FETCHES, REJECTS, ARCHIVES, IDENTITIES, SIGNATURES, CLUSTERS, REPRESENTATIVES)
 }
+OPTIONAL_TABLES = {PAIRS.name: PAIRS}  # made only if asked for
 STAGES = ("extract", "resolve", "sign", "cluster")
 STAGE_TABLES = {stage: tuple(table for table in TABLES.values() if table.stage == stage) for stage in STAGES}
 STAGE_INPUTS = {

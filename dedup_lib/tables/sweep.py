@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from dedup_lib.tables.keys import SnapshotKey
+from dedup_lib.tables.keys import Key
 from dedup_lib.tables.objects import LocalObjects
 from dedup_lib.tables.published import PUBLISHED, Replaced, StageEntry
 
@@ -20,7 +20,7 @@ def unexpired(previous: Iterable[Replaced], retain_seconds: int, now: datetime |
     return tuple(old for old in previous if datetime.fromisoformat(old.replaced_at) > oldest)
 
 
-def sweep_runs(objects: LocalObjects, key: SnapshotKey, keep: Iterable[StageEntry]) -> None:
+def sweep_runs(objects: LocalObjects, key: Key, keep: Iterable[StageEntry]) -> None:
     """Delete every file of this key in every table that no entry of `keep` names. Hold the key's lock.
 
     What cannot be deleted now is logged and left to the next sweep.
@@ -28,10 +28,10 @@ def sweep_runs(objects: LocalObjects, key: SnapshotKey, keep: Iterable[StageEntr
     kept = {file.path for entry in keep for file in entry.files}
     kept_folders = {path.rpartition("/")[0] for path in kept}
     for table in objects.list_folders(""):
-        if table.startswith(("_", ".")):
+        if table.startswith(("_", ".")) or not key.owns(table):
             continue
-        for run in objects.list_folders(f"{table}/{key.folder}"):
-            folder = f"{table}/{key.folder}/{run}"
+        for run in objects.list_folders(key.runs_folder(table)):
+            folder = f"{key.runs_folder(table)}/{run}"
             if not run.startswith("run="):
                 continue
             if folder in kept_folders:
@@ -40,13 +40,13 @@ def sweep_runs(objects: LocalObjects, key: SnapshotKey, keep: Iterable[StageEntr
                 logger.warning("could not delete all of %s: the next run will", folder)
 
 
-def sweep_temporary(objects: LocalObjects, key: SnapshotKey) -> None:
+def sweep_temporary(objects: LocalObjects, key: Key) -> None:
     """Delete what runs of this key that were killed left of intermediate data and half-written small objects."""
     objects.delete_folder(f"{TEMPORARY}/{key.folder}")
-    source, _, snapshot = key.folder.partition("/")
-    for folder in (f"{PUBLISHED}/{source}", f"{DRAFTS}/{source}"):
+    for path in (f"{PUBLISHED}/{key.folder}", f"{DRAFTS}/{key.folder}"):
+        folder, _, own = path.rpartition("/")
         for name in objects.list_files(folder):
-            if name.startswith(f".{snapshot}.json.") and name.endswith(".tmp"):
+            if name.startswith(f".{own}.json.") and name.endswith(".tmp"):
                 objects.delete(f"{folder}/{name}")
 
 

@@ -1,4 +1,4 @@
-"""The life of a run: it owns one snapshot, makes stages, records each that is finished, and publishes them at once.
+"""The life of a run: it owns a key, makes stages, records each that is finished, and publishes them at once.
 
 A crash at any moment leaves the published version as it was; what was finished is resumed, the rest is swept.
 """
@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace as changed
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Generic, Literal
 
 from pyspark.sql import DataFrame
 
 from dedup_lib.errors import ConflictError
-from dedup_lib.tables.keys import SnapshotKey, require_id
+from dedup_lib.tables.keys import Key, require_id
 from dedup_lib.tables.objects import LOCKS, LocalObjects, objects_at
 from dedup_lib.tables.parts import Parts
 from dedup_lib.tables.published import Replaced, StageEntry, Version, load_version, published_path
@@ -28,8 +28,8 @@ STAGES_IN_PARTS = ("extract",)  # so long that what they have done is recorded b
 
 
 @contextmanager
-def open_workspace(root: str | Path, key: SnapshotKey, run_id: str, retain_seconds: int = 0) -> Iterator["Workspace"]:
-    """Own a snapshot for the time of a run.
+def open_workspace(root: str | Path, key: Key, run_id: str, retain_seconds: int = 0) -> Iterator["Workspace[Key]"]:
+    """Own a key for the time of a run.
 
     ConflictError when another run owns it; InputError when ROOT cannot be written to. What earlier runs left behind
     is swept first, what this run leaves behind is swept at the end, also after an error.
@@ -52,14 +52,14 @@ def open_workspace(root: str | Path, key: SnapshotKey, run_id: str, retain_secon
                 work.sweep()
 
 
-class Workspace:
-    """A snapshot that this run owns; made by `open_workspace`.
+class Workspace(Generic[Key]):
+    """A key that this run owns; made by `open_workspace`.
 
     The draft holds the stages that are finished and not yet published. Stages that a killed command finished count
     only after `plan` has found them to be what is wanted: until then they are neither read nor published.
     """
 
-    def __init__(self, objects: LocalObjects, key: SnapshotKey, run_id: str, retain_seconds: int) -> None:
+    def __init__(self, objects: LocalObjects, key: Key, run_id: str, retain_seconds: int) -> None:
         self.objects, self.key, self.run_id, self.retain_seconds = objects, key, run_id, retain_seconds
         self.root = objects.root
         self.published, self._token = load_version(objects, published_path(key))
@@ -74,12 +74,12 @@ class Workspace:
             self._save_draft()
 
     @property
-    def draft(self) -> Version:
+    def draft(self) -> Version[Key]:
         """The finished stages that `publish` will publish."""
         return Version(self.key, stages=dict(self._finished))
 
     @property
-    def version(self) -> Version:
+    def version(self) -> Version[Key]:
         """What would be published now: the draft over the published version. Read inputs from it."""
         published = self.published or Version(self.key)
         return changed(published, stages={**published.stages, **self._finished})
@@ -95,13 +95,13 @@ class Workspace:
 
     def table_folder(self, table: str) -> str:
         """Where this run writes a table (relative to ROOT)."""
-        return f"{table}/{self.key.folder}/run={self.run_id}"
+        return f"{self.key.runs_folder(table)}/run={self.run_id}"
 
     def entry(self, stage: str) -> StageEntry | None:
         """The stage as a later stage of this command would read it: of the draft, else as published."""
         return self.version.stages.get(stage)
 
-    def parts(self, stage: str) -> Parts:
+    def parts(self, stage: str) -> Parts[Key]:
         """The parts of a stage that are finished, by this command or a killed one."""
         return self._parts[stage]
 
@@ -141,6 +141,10 @@ class Workspace:
             )
         return "run"
 
+    def is_whole(self, entry: StageEntry) -> bool:
+        """Whether all files of an entry are there."""
+        return all(self.objects.size(file.path) == file.bytes for file in entry.files)
+
     def finish_stage(self, entry: StageEntry) -> None:
         """Record a stage whose files are written and checked, so that a later command need not run it again."""
         if entry.run != self.run_id:
@@ -151,19 +155,40 @@ class Workspace:
         self._save_draft()
         self._clear_parts(entry.stage)
 
-    def publish(self) -> Version:
+    def publish(self) -> Version[Key]:
         """Make all stages of the draft the published version, at once; the other stages stay as they were.
 
         ConflictError when the published version is no longer the one this run started from. Without finished stages
         nothing changes.
         """
         if self._finished:
-            version = self._next_version()
+            version = self._next_version(self.version.stages)
             self._token = self.objects.replace(published_path(self.key), version.to_bytes(), self._token)
             self.published, self._finished, self._left = version, {}, {}
             self._save_draft()
             self.sweep()
         return self.version
+
+    def withdraw(self) -> None:
+        """Unpublish all of this key, and drop its drafts.
+
+        Files that a reader may still be scanning stay for `retain_seconds`: until then the object lies there, without
+        a stage; called again after that it removes the object too. ConflictError as of `publish`.
+        """
+        for parts in self._parts.values():
+            parts.clear()
+        self._left, self._finished = {}, {}
+        self._save_draft()
+        if self.published is None or self._token is None:
+            return
+        version = self._next_version({})
+        path = published_path(self.key)
+        if version.previous:
+            self._token, self.published = self.objects.replace(path, version.to_bytes(), self._token), version
+        else:
+            self.objects.remove(path, self._token)
+            self._token, self.published = None, None
+        self.sweep()
 
     def cut(self, frame: DataFrame, name: str) -> DataFrame:
         """The same rows read back from the temporary folder: their lineage is cut. Gone when the workspace closes."""
@@ -175,7 +200,7 @@ class Workspace:
         return frame.sparkSession.read.schema(frame.schema).parquet(self.objects.pattern(folder))
 
     def sweep(self) -> None:
-        """Delete all files of this snapshot that neither the draft nor what is or was just published names."""
+        """Delete all files of this key that neither the draft nor what is or was just published names."""
         keep = [*self._left.values(), *self._finished.values()]
         keep += [entry for parts in self._parts.values() for entry in parts.entries]
         if self.published:
@@ -184,11 +209,10 @@ class Workspace:
                 keep += old.stages.values()
         sweep_runs(self.objects, self.key, keep)
 
-    def _next_version(self) -> Version:
+    def _next_version(self, stages: Mapping[str, StageEntry]) -> Version[Key]:
         now = datetime.now(UTC).isoformat()
-        stages = self.version.stages
         before = self.published.stages if self.published else {}
-        gone = {name: entry for name, entry in before.items() if stages[name].run != entry.run}
+        gone = {name: entry for name, entry in before.items() if name not in stages or stages[name].run != entry.run}
         previous = unexpired(self.published.previous if self.published else (), self.retain_seconds)
         if gone and self.retain_seconds:
             previous = (*previous, Replaced(now, gone))
@@ -196,7 +220,7 @@ class Workspace:
 
     def _is_wanted(self, entry: StageEntry, fingerprint: str, made_from: Mapping[str, str]) -> bool:
         same = entry.fingerprint == fingerprint and dict(entry.made_from) == dict(made_from)
-        return same and all(self.objects.size(file.path) == file.bytes for file in entry.files)
+        return same and self.is_whole(entry)
 
     def _save_draft(self) -> None:
         stages = {**self._left, **self._finished}

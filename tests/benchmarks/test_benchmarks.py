@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from signatures.reference import kernel_minima, kernel_shingles
 
-from benchmarks import signature_growth, signature_kernel, signature_threads, url_identities
+from benchmarks import clustering, signature_growth, signature_kernel, signature_threads, url_identities
 from benchmarks.peers import datasketch_minima, minima_of, numpy_minima
 from benchmarks.texts import long_text, read_options, texts_of
 from benchmarks.timing import best_cpu_seconds
@@ -119,3 +119,45 @@ def test_time_is_that_of_the_processor_the_best_of_the_rounds_and_methods_take_t
     seconds = best_cpu_seconds({"a": lambda: turns.append("a"), "sleep": lambda: time.sleep(0.05)}, rounds=3)
     assert turns == ["a"] * 4
     assert seconds["sleep"] < 0.04
+
+
+def made_signatures(documents, items):
+    """Items by cluster as the definition of the benchmark has them, and their signatures."""
+    batch = pa.record_batch([pa.array(items, pa.int64())], names=["item"])
+    (made,) = clustering.signature_maker(documents, Scheme())(iter([batch]))
+    minhash = np.array([np.frombuffer(row, np.uint16) for row in made["minhash"].to_pylist()])
+    return minhash, made["bands"].to_pylist()
+
+
+def test_made_signatures_have_a_giant_a_hot_key_and_a_heavy_tail():
+    """Members of a cluster agree as their similarity says, and items of none agree by chance alone."""
+    number = 2_500
+    minhash, keys = made_signatures(number, range(number))
+    firsts, counts = np.unique([row[0] for row in keys], return_counts=True)
+    assert 0.04 < counts.max() / number < 0.06
+    hot = [item for item in range(number) if keys[item][0] == firsts[counts.argmax()]]
+    unlike = (minhash[hot[:-1]] == minhash[hot[1:]]).mean(axis=1)
+    assert unlike == pytest.approx(8 / 256, abs=0.02)  # the band that they share
+    similarity = np.array([(minhash == row).mean(axis=1) for row in minhash])
+    near = (similarity > 0.75).sum(axis=1) - 1
+    giant = np.flatnonzero(similarity[near.argmax()] > 0.75)
+    assert 0.04 < len(giant) / number < 0.06
+    within = similarity[np.ix_(giant, giant)][np.triu_indices(len(giant), 1)]
+    assert within.std() < 0.03  # a binomial share of 256: at most 0.022
+    assert 0.85 - 0.01 < within.mean() < 0.98 + 0.01
+    sizes = np.bincount(near + 1)
+    assert 0.5 < sizes[1] / number < 0.75
+    assert sum(sizes[16:150]) > 0.02 * number
+    again, _ = made_signatures(number, [7, 2_499, 20])
+    assert np.array_equal(again, minhash[[7, 2_499, 20]])
+
+
+@pytest.mark.slow
+def test_clustering_is_measured_beside_one_aggregate(spark, capsys):
+    found = line_of(clustering, ["--documents", "1500", "--partitions", "1"], capsys)
+    assert found["documents"] == 1500
+    assert found["times_as_long"] == pytest.approx(found["cluster_seconds"] / found["aggregate_seconds"], rel=0.5)
+    assert found["times_the_cpu"] > 0
+    assert found["peak_bytes"] > 100 << 20
+    assert 0.2 < found["removed"] / 1500 < 0.5
+    assert 50 < found["largest"] < 100

@@ -21,38 +21,53 @@ KEYS = st.one_of(st.integers(-2, 2), st.sampled_from(INT64_ENDS))
 ROWS = st.sets(st.tuples(KEYS, st.integers(0, 12)), max_size=40).map(sorted)
 
 
-def reference_buckets(rows, anchors):
-    """(key, anchor, item) of each item of a key with the first `anchors` items of that key, from the definition."""
+def reference_buckets(rows, anchors, fixed=0):
+    """(key, anchor, item) of each item of a key with the first `anchors` items of that key, from the definition.
+
+    With `fixed`, with the first items below it and the first others.
+    """
     buckets = {}
     for key, item in sorted(rows):
         buckets.setdefault(key, []).append(item)
     return sorted(
         (key, anchor, item)
         for key, items in buckets.items()
-        for anchor in items[:anchors]
+        for kind in ([one for one in items if one < fixed], [one for one in items if one >= fixed])
+        for anchor in kind[:anchors]
         for item in items
-        if anchor < item
+        if anchor < item >= fixed
     )
 
 
-def batches_of(rows, borders):
-    table = pa.table({"key": [key for key, _ in rows], "item": [item for _, item in rows]}).cast(
-        pa.schema([("key", pa.int64()), ("item", pa.int64())])
-    )
+def batches_of(rows, borders, label_of=lambda item: item):
+    columns = {"key": [key for key, _ in rows], "item": [item for _, item in rows]}
+    columns["label"] = [label_of(item) for item in columns["item"]]
+    table = pa.table(columns).cast(pa.schema([(name, pa.int64()) for name in columns]))
     places = [0, *sorted(min(border, len(rows)) for border in borders), len(rows)]
     for start, end in pairwise(places):
         yield pa.RecordBatch.from_pydict(table.slice(start, end - start).to_pydict(), schema=table.schema)
 
 
-def paired(rows, anchors, borders=()):
-    batches = pairing(anchors)(batches_of(rows, borders))
+def paired(rows, anchors, borders=(), fixed=0, label_of=lambda item: item):
+    batches = pairing(anchors, fixed)(batches_of(rows, borders, label_of))
     return sorted(tuple(row.values()) for batch in batches for row in batch.to_pylist())
 
 
+def labelled(rows):
+    return rows.withColumn("label", F.col("item"))
+
+
 @settings(deadline=None)  # the first example compiles the kernel
-@given(ROWS, st.integers(1, 4), st.lists(st.integers(0, 40), max_size=6))
-def test_pairs_are_those_of_the_definition_wherever_batches_end(rows, anchors, borders):
-    assert paired(rows, anchors, borders) == reference_buckets(rows, anchors)
+@given(ROWS, st.integers(1, 4), st.lists(st.integers(0, 40), max_size=6), st.sampled_from([0, 1, 5, 13]))
+def test_pairs_are_those_of_the_definition_wherever_batches_end(rows, anchors, borders, fixed):
+    assert paired(rows, anchors, borders, fixed) == reference_buckets(rows, anchors, fixed)
+
+
+def test_items_of_one_label_are_not_paired_and_have_one_anchor_of_it():
+    rows = [(7, item) for item in range(6)]
+    labels = {0: 0, 1: 0, 2: 2, 3: 0, 4: 2, 5: 5}
+    assert paired(rows, 2, label_of=labels.get) == [(7, 0, 2), (7, 0, 4), (7, 0, 5), (7, 2, 3), (7, 2, 5)]
+    assert paired(rows, 2, range(6), label_of=lambda _: 1) == []
 
 
 @pytest.mark.parametrize("anchors", [1, 2, 8])
@@ -96,7 +111,7 @@ def test_frames_give_the_pairs_of_the_definition(spark, cut, partitions):
     dice.shuffle(items)
     frame = frame_of(spark, {"item": pa.int64(), "bands": pa.list_(pa.int64())}, items)
     with shuffle_partitions(spark, partitions):
-        buckets = cut(pair_in_buckets(frame.select(F.explode("bands").alias("key"), "item"), 3), "buckets")
+        buckets = cut(pair_in_buckets(labelled(frame.select(F.explode("bands").alias("key"), "item")), 3), "buckets")
         expected = reference_buckets(rows, 3)
         assert tuples(buckets) == sorted(expected, key=repr)
         pairs = {(anchor, item) for _, anchor, item in expected}
@@ -107,9 +122,16 @@ def test_bucket_members_are_all_rows_of_shared_keys(spark):
     rows = [(0, 1), (0, 2), (0, 3), (9, 1), (-4, 2), (-4, 7)]
     frame = frame_of(spark, {"key": pa.int64(), "item": pa.int64()}, rows)
     shared = [(0, 1), (0, 2), (0, 3), (-4, 2), (-4, 7)]
-    assert tuples(bucket_members(pair_in_buckets(frame, 1))) == sorted(shared, key=repr)
+    assert tuples(bucket_members(pair_in_buckets(labelled(frame), 1))) == sorted(shared, key=repr)
+
+
+def test_bucket_members_with_fixed_ones_are_those_of_keys_that_a_new_item_shares(spark):
+    rows = [(0, 1), (0, 2), (0, 3), (9, 1), (-4, 2), (-4, 7), (5, 6), (5, 8), (6, 0), (6, 1)]
+    frame = frame_of(spark, {"key": pa.int64(), "item": pa.int64()}, rows)
+    of_new = [(-4, 2), (-4, 7), (5, 6), (5, 8)]
+    assert tuples(bucket_members(pair_in_buckets(labelled(frame), 1), fixed=4)) == sorted(of_new, key=repr)
 
 
 def test_no_rows_give_no_pairs(spark):
     frame = frame_of(spark, {"key": pa.int64(), "item": pa.int64()}, [])
-    assert tuples(pair_in_buckets(frame, 2)) == []
+    assert tuples(pair_in_buckets(labelled(frame), 2)) == []

@@ -2,7 +2,7 @@ import pyarrow as pa
 import pytest
 from signatures.reference import jaccard, reference_shingles
 
-from dedup_lib.clustering.verify import Bounds, estimate_pairs, exact_similarities, verify_pairs
+from dedup_lib.clustering.verify import Bounds, edges_of, estimate_pairs, exact_similarities, judge_pairs, verify_pairs
 from dedup_lib.config.settings import ClusterSettings
 from dedup_lib.signatures import Scheme, estimate_jaccard, sign_texts
 
@@ -55,12 +55,13 @@ def test_the_planned_similarities_are_what_was_planned(pairs):
     assert list(exact_of(pairs).values()) == expected
 
 
-def test_bounds_are_three_standard_errors_from_the_threshold():
+def test_bounds_are_four_standard_errors_below_the_threshold_and_three_above_and_five_where_a_document_is_removed():
     bounds = Bounds.of(ClusterSettings(), 256)
-    assert bounds.reject == pytest.approx(0.8 - 3 * 0.025)  # sqrt(0.8 * 0.2 / 256) = 0.4 / 16
+    assert bounds.sure == pytest.approx(0.8 + 5 * 0.025)
+    assert bounds.reject == pytest.approx(0.8 - 4 * 0.025)  # sqrt(0.8 * 0.2 / 256) = 0.4 / 16
     assert bounds.accept == pytest.approx(0.8 + 3 * 0.025)
     fewer = Bounds.of(ClusterSettings(threshold=0.5), 100)
-    assert (fewer.reject, fewer.accept) == pytest.approx((0.35, 0.65))  # sqrt(0.25 / 100) = 0.05
+    assert (fewer.reject, fewer.accept) == pytest.approx((0.3, 0.65))  # sqrt(0.25 / 100) = 0.05
 
 
 def test_with_few_permutations_the_estimate_accepts_nothing_by_itself():
@@ -68,8 +69,8 @@ def test_with_few_permutations_the_estimate_accepts_nothing_by_itself():
 
 
 def test_the_estimate_alone_decides_at_the_threshold_and_none_accepts_all():
-    assert Bounds.of(ClusterSettings(verify="estimate"), 256) == Bounds(0.8, 0.8)
-    assert Bounds.of(ClusterSettings(verify="none"), 256) == Bounds(0.0, 0.0)
+    assert Bounds.of(ClusterSettings(verify="estimate"), 256) == Bounds(0.8, 0.8, 0.8)
+    assert Bounds.of(ClusterSettings(verify="none"), 256) == Bounds(0.0, 0.0, 0.0)
 
 
 def test_estimated_pairs_below_the_bound_are_left_out(spark, pairs, sketches):
@@ -110,9 +111,28 @@ def test_verified_edges_are_exactly_the_pairs_at_or_above_the_threshold(spark, c
     found = {(row["anchor"], row["item"]): row for row in edges.toArrow().to_pylist()}
     assert set(found) == {ends for ends, value in exact.items() if value >= 0.8}
     for ends, row in found.items():
-        assert row["exact"] == (estimates[ends] < 0.875)
+        assert row["exact"] == (estimates[ends] < 0.925)
         assert row["similarity"] == (exact[ends] if row["exact"] else estimates[ends])
     assert {row["exact"] for row in found.values()} == {True, False}
+
+
+@pytest.mark.parametrize(("write_pairs", "least"), [(False, 0.7), (True, 0.0)])
+def test_pairs_are_compared_exactly_where_the_estimate_cannot_decide(
+    spark, cut, pairs, sketches, texts, write_pairs, least
+):
+    exact, estimates = exact_of(pairs), estimates_of(pairs)
+    settings = ClusterSettings(write_pairs=write_pairs)
+    judged = judge_pairs(frame_of(spark, PAIR, list(pairs)), sketches, texts, settings, SCHEME, cut)
+    expected = {}
+    for ends, estimate in estimates.items():
+        if estimate >= least:
+            between = 0.7 <= estimate < 0.875
+            accepted = exact[ends] >= 0.8 if between else estimate >= 0.875
+            expected[ends] = (estimate, exact[ends] if between else None, accepted)
+    assert tuples(judged) == tuples_of(expected)
+    assert {fate[2] for fate in expected.values() if fate[1] is not None} == {True, False}
+    edges = {ends: (fate[1] or fate[0], fate[1] is not None) for ends, fate in expected.items() if fate[2]}
+    assert tuples(edges_of(judged)) == tuples_of(edges)
 
 
 @pytest.mark.parametrize(("verify", "least"), [("estimate", 0.8), ("none", 0.0)])

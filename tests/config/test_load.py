@@ -204,3 +204,16 @@ def test_the_profiles_of_the_project_are_valid(name):
 
 def test_the_local_profile_says_what_the_defaults_are():
     assert load_settings(own_conf() / "local.yaml") == Settings()
+
+
+def test_the_section_whose_name_is_a_word_of_python_is_named_as_it_is_written(tmp_path):
+    profile = tmp_path / "p.yaml"
+    profile.write_text("global:\n")
+    assert load_settings(profile).global_.keep == "oldest"
+    assert load_settings(None, ["global.keep=newest"]).global_.keep == "newest"
+    with pytest.raises(ConfigurationError, match=r"global\.keep: expected one of 'oldest' or 'newest', found \"new\""):
+        load_settings(None, ["global.keep=new"])
+    with pytest.raises(ConfigurationError, match=r"there is no setting global\.kep .*did you mean global\.keep"):
+        load_settings(None, ["global.kep=newest"])
+    with pytest.raises(ConfigurationError, match="there is no setting global_"):
+        load_settings(None, ["global_.keep=newest"])

@@ -33,6 +33,7 @@ def run_file(root, done):
     return json.loads((root / f"_runs/{done.summary['run']}.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_run_over_broken_connections_gives_the_rows_of_local_files(s3_server, small, tmp_path):
     bucket = upload(s3_server, small.inputs)
     with faulty_proxy(s3_server.host, s3_server.port, seeded_plan(7)) as proxy:

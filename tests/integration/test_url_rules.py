@@ -168,6 +168,7 @@ def test_a_second_run_does_nothing_also_where_only_the_words_of_the_rules_change
     assert case.run(root, "--set", f"urls.rules=[url_rules.yaml, {reworded}]").summary["made"] == []
 
 
+@pytest.mark.slow
 def test_rules_are_changed_back_without_archives_and_later_stages_wait_for_resolve(case, changed, tmp_path):
     root = shutil.copytree(changed[0], tmp_path / "store")
     new, old = scheme_of(), scheme_of(case.folder / "dropping.yaml")

@@ -25,7 +25,7 @@ PAGES = (
 
 
 def test_there_is_one_job_for_each_stage_and_one_for_all_of_them():
-    assert set(JOBS) == {"run", *STAGES}
+    assert set(JOBS) == {"run", "global", "changes", *STAGES}
 
 
 def test_jobs_are_thin():

@@ -7,16 +7,17 @@ import pyarrow as pa
 import pytest
 from clustering.sessions import frame_of, shuffle_partitions, tuples
 from clustering.texts import words
-from signatures.reference import jaccard, reference_shingles
+from signatures.reference import jaccard, reference_shingles, reference_words
 
 from dedup_lib.clustering.representatives import describe_kept
+from dedup_lib.clustering.shapes import compare_shapes
 from dedup_lib.config.settings import ClusterSettings
 from dedup_lib.signatures import Scheme, sign_texts
 from dedup_lib.stages import scan_of, texts_in
 from dedup_lib.stages.checks import check_references, check_similarities
 from dedup_lib.stages.cluster import cluster
 from dedup_lib.stages.sign import sign
-from dedup_lib.tables.schemas import CLUSTERS, IDENTITIES, SIGNATURES
+from dedup_lib.tables.schemas import CLUSTERS, IDENTITIES, PAIRS, SIGNATURES
 
 from .corpus import corpus, earliest_first, identities_of, latest_first, reference_funnel
 from .rows import by_id, document, documents_frame
@@ -45,7 +46,8 @@ def run_stage(documents, identities, signatures, settings, cut):
     """The stage on tables as they lie in a store, documents without their texts."""
     found = cluster(documents.drop("text"), texts_in(documents), identities, signatures, settings, SCHEME, cut)
     clusters = cut(found.clusters, "clusters")
-    return SimpleNamespace(clusters=clusters, near=found.near, kept=describe_kept(clusters, settings.aliases_per_row))
+    kept = describe_kept(clusters, settings.aliases_per_row)
+    return SimpleNamespace(clusters=clusters, pairs=found.pairs, near=found.near, kept=kept)
 
 
 def fates_of(result):
@@ -124,7 +126,8 @@ def test_the_checks_of_the_run_hold(spark, cut, result):
     assert 0.85 <= lowest < 0.86  # the chains
 
 
-@pytest.mark.parametrize(("partitions", "driver_edges"), [(4, 0), pytest.param(13, 5, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("partitions", "driver_edges"), [(4, 0), (13, 5)])
 def test_rows_are_identical_whatever_the_partitions_and_the_order_of_input(
     spark, cut, result, partitions, driver_edges
 ):
@@ -135,6 +138,7 @@ def test_rows_are_identical_whatever_the_partitions_and_the_order_of_input(
         assert tuples(again.kept) == tuples(result.kept)
 
 
+@pytest.mark.slow
 def test_with_another_priority_others_stay(spark, cut, expected):
     latest = reference_funnel(ROWS, LOST, latest_first)
     assert {name for name, fate in latest.items() if fate[0] == "kept"} != {
@@ -142,6 +146,62 @@ def test_with_another_priority_others_stay(spark, cut, expected):
     }
     found = fates_of(clustered(spark, cut, ROWS, LOST, keep=("latest_crawl",)))
     assert found == {name: (reason, lost_to, rep) for name, (reason, lost_to, _, rep) in latest.items()}
+
+
+def test_components_are_the_transitive_closure_named_by_their_first(spark, cut, result):
+    """Of each chain A-B-C the ends are unlike: stars keep two of them where A or C is first, components one."""
+    found = clustered(spark, cut, ROWS, LOST, shape="components", driver_edges=0)
+    assert check_references(found.clusters) == []
+    names = {row["doc_id"]: row["representative_id"] for row in found.clusters.toArrow().to_pylist()}
+    order = {row["doc_id"]: earliest_first(row) for row in ROWS}
+    near, sets = {name: {name} for name in names}, {}
+    for row in ROWS:
+        if row["doc_id"] not in LOST and len(reference_words(row["text"])) >= 5:
+            sets[row["doc_id"]] = reference_shingles(row["text"])
+    same = {
+        (row["doc_id"], row["duplicate_of"]) for row in found.clusters.where("reason in ('exact', 'url')").collect()
+    }
+    alike = {pair for pair in combinations(sets, 2) if jaccard(sets[pair[0]], sets[pair[1]]) >= 0.8}
+    for one, other in same | alike:
+        joined = near[one] | near[other]
+        near |= dict.fromkeys(joined, joined)
+    kept = {name: min(near[name] - set(LOST), key=order.get) for name in names}
+    assert names == kept
+    stars = {row["doc_id"]: row["representative_id"] for row in result.clusters.toArrow().to_pylist()}
+    assert len(set(stars.values())) > len(set(names.values()))
+    similarity = {row["doc_id"]: row["similarity"] for row in found.clusters.where("reason = 'near'").collect()}
+    assert None in similarity.values()  # the far end of a chain
+    assert all(value >= 0.8 for value in similarity.values() if value is not None)
+
+
+def test_the_run_tells_what_either_shape_makes_of_the_same_edges(cut, result):
+    found = {
+        shape: compare_shapes(result.near.stars, result.near.edges, ClusterSettings(driver_edges=driver_edges), cut)
+        for shape, driver_edges in (("driver", 1000), ("rounds", 0))
+    }
+    assert found["driver"] == found["rounds"]
+    star, components = found["driver"]["star"], found["driver"]["components"]
+    assert star["removed"] == result.clusters.where("reason = 'near'").count()
+    assert components["removed"] > star["removed"]
+    assert components["largest"] >= star["largest"] >= 2
+
+
+def test_pairs_are_all_candidates_with_what_was_found_of_them(spark, cut, result):
+    told = clustered(spark, cut, ROWS, LOST, write_pairs=True)
+    assert tuples(told.clusters) == tuples(result.clusters)
+    assert [(field.name, field.dataType) for field in told.pairs.schema] == [
+        (field.name, field.dataType) for field in PAIRS.spark
+    ]
+    texts = {row["doc_id"]: row["text"] for row in ROWS}
+    rows = told.pairs.toArrow().to_pylist()
+    assert len(rows) == result.near.pairs.count()
+    for row in rows:
+        exact = jaccard(*(reference_shingles(texts[row[name]]) for name in ("anchor_id", "doc_id")))
+        assert row["accepted"] == (exact >= 0.8)
+        assert row["exact"] in (None, exact)
+        assert row["estimate"] == pytest.approx(exact, abs=0.125)
+    assert {row["accepted"] for row in rows} == {True, False}
+    assert {row["exact"] is None for row in rows} == {True, False}
 
 
 def test_without_documents_there_are_no_clusters(spark, cut, with_few_rows):
