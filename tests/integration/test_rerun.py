@@ -33,6 +33,7 @@ def test_other_inputs_are_refused_without_replace(copied):
     assert "extract of source sample, snapshot snapshot-a was made with other inputs" in done.complaint
 
 
+@pytest.mark.slow
 def test_replace_remakes_only_what_the_setting_shapes(copied):
     before = runs_of(copied.root)
     arguments = ("--input", copied.inputs, "--output", copied.root, *HIGHER)

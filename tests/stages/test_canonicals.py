@@ -270,7 +270,8 @@ def reference_follow(identities, captures, threshold=0.8):
     return {name: target for name, target in targets.items() if fates[name] == "followed"}, fates
 
 
-@pytest.mark.parametrize(("partitions", "seed"), [pytest.param(1, 1, marks=pytest.mark.slow), (7, 2)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("partitions", "seed"), [(1, 1), (7, 2)])
 def test_declarations_are_followed_as_the_definition_says_whatever_the_partitions_and_the_order(
     spark, cut, partitions, seed
 ):
