@@ -24,6 +24,7 @@ from dedup_lib.tables.store_schemas import STORE_TABLES
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+IN_AIRFLOW = ("airflow.sdk", "crawl_dedup_dag")  # in an environment of its own; tests/airflow imports them there
 FILES_NAMED = re.compile(r"(?:conf|jobs|dedup_lib)/[\w./-]*\w\.\w+")
 
 
@@ -141,6 +142,7 @@ def test_rooms_are_listed_in_the_order_of_their_imports():
 def test_python_lines_compile_and_their_imports_are_there(block):
     tree = ast.parse(block)
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [node for node in imports if getattr(node, "module", None) not in IN_AIRFLOW]
     exec(compile(ast.Module(imports, []), str(README), "exec"), {})
 
 
