@@ -22,12 +22,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from unicodedata import category, east_asian_width
 
 import duckdb
 
 from dedup_lib.errors import CrawlDedupError, InputError
-from dedup_lib.evaluation.text_table import text_table
+from dedup_lib.evaluation.text_table import text_table, width_of
 from dedup_lib.reports.explain.passages import passages_of, shorten
 from dedup_lib.reports.explain.recorded import recorded
 from dedup_lib.reports.explain.render import printable
@@ -201,11 +200,6 @@ for name, found in (("host", hosts), ("language", languages)):
 
 
 # %%
-def width_of(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return sum(1 + (east_asian_width(char) in "WF") for char in text if category(char) not in ("Mn", "Me", "Cf"))
-
-
 def side_by_side(left: str, right: str) -> str:
     """The passages of two texts in two columns, from the first one that differs."""
     found = list(passages_of(left, right).passages)

@@ -25,7 +25,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import NamedTuple
-from unicodedata import category, east_asian_width
 
 import numpy as np
 import pyarrow as pa
@@ -35,7 +34,7 @@ from numpy.typing import NDArray
 
 from dedup_lib.errors import InputError, UsageError
 from dedup_lib.evaluation import recall_at
-from dedup_lib.evaluation.text_table import text_table
+from dedup_lib.evaluation.text_table import text_table, width_of
 from dedup_lib.signatures import Scheme, estimate_jaccard
 from dedup_lib.tables.columns import Table
 from dedup_lib.tables.objects import objects_at
@@ -306,11 +305,6 @@ elif options.plot:
 
 
 # %%
-def width_of(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return sum(1 + (east_asian_width(char) in "WF") for char in text if category(char) not in ("Mn", "Me", "Cf"))
-
-
 def wrapped(text: str) -> list[str]:
     """Lines that fit a column, also where a script has no spaces to break at."""
     lines = []

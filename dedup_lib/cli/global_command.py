@@ -108,7 +108,7 @@ def _withdraw(request: Request, dry_run: bool) -> dict[str, Any]:
 
 
 def _require_stars(settings: Settings) -> None:
-    shape = getattr(settings.cluster, "shape", "star")
+    shape = settings.cluster.shape
     if shape != "star":
         raise UsageError(f"global dedup makes stars only, and cluster.shape is {shape}: set cluster.shape=star for it")
 

@@ -1,6 +1,16 @@
 """Tables as plain text."""
 
 from collections.abc import Sequence
+from unicodedata import category, east_asian_width
+
+
+def width_of(text: str) -> int:
+    """How many columns of a terminal a text takes.
+
+    >>> width_of("漢字"), width_of("e\u0301")
+    (4, 1)
+    """
+    return sum(1 + (east_asian_width(char) in "WF") for char in text if category(char) not in ("Mn", "Me", "Cf"))
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1, indent: int = 2) -> str:
