@@ -8,8 +8,8 @@ import zlib
 
 from isal import isal_zlib
 
-from dedup_lib.archives.faults import Reason
-from dedup_lib.archives.sources import GZIP_MAGIC, INFLATE_BYTES, begins_record, find_member
+from dedup_lib.archives.members import Member
+from dedup_lib.archives.sources import GZIP_MAGIC, INFLATE_BYTES
 from dedup_lib.archives.stored import StoredBytes
 
 GZIP_WBITS = 31  # zlib: a gzip header and trailer around a 32 KiB window
@@ -42,22 +42,16 @@ class Gzip:
         return offset
 
 
-class GzipMember:
+class GzipMember(Member):
     """One gzip member; see `CompressedMember`."""
 
+    ends_early = "the record's gzip member ends before its declared length"
+
     def __init__(self, container: Gzip, offset: int) -> None:
-        self.offset = offset
-        self.end: int | None = None
-        self.resume: int | None = None
-        self.fault: Reason | None = None
-        self.detail = ""
-        self._container = container
-        self._stored = container.stored
-        self._begin(offset)
+        super().__init__(container, container.stored, offset)
 
     def _begin(self, offset: int) -> None:
-        self.end = None
-        self._start = offset
+        super()._begin(offset)
         self._next = offset
         self._tail = b""
         self._given = 0
@@ -78,53 +72,22 @@ class GzipMember:
             if self._inflater.eof:
                 self.end = self._next - len(self._inflater.unused_data)
             elif not data and not inflated:
-                self._cut()
+                begun = self._next - self._start
+                self._cut(
+                    f"the file ends inside the gzip member, after {begun} bytes of it", "the gzip member has no end"
+                )
             if inflated:
                 self._given += len(inflated)
                 return inflated
         return b""
-
-    def extend(self) -> bool:
-        """Goes on with the member behind this one, unless a record begins there."""
-        if self.end is None or self._stored.peek(self.end, len(GZIP_MAGIC)) != GZIP_MAGIC:
-            return False
-        if begins_record(self._container, self.end):
-            return False
-        self._begin(self.end)
-        return True
-
-    def cut_reason(self) -> tuple[Reason, str]:
-        """What is wrong with the member, or else with the length that the record declares."""
-        if self.fault is not None:
-            return self.fault, self.detail
-        return Reason.BAD_LENGTH, "the record's gzip member ends before its declared length"
-
-    def rewind(self, position: int) -> bool:
-        """A member is not inflated twice."""
-        return False
 
     def _salvage(self, message: str) -> bytes:
         """What of a damaged member comes before the damage and was not given; looks for the next member."""
         salvaged = b""
         if self._stored.rewind(self._start) == self._start:
             salvaged, message = _sound_rest(self._stored, self._start, self._given, message)
-        self.fault = Reason.DAMAGED_MEMBER
-        self.detail = f"the gzip member does not inflate ({message})"
-        self.resume = self._find_next()
+        self._damaged(f"the gzip member does not inflate ({message})")
         return salvaged
-
-    def _cut(self) -> None:
-        """The file ended inside this member: cut off, unless damage made it swallow members that follow."""
-        self.resume = self._find_next()
-        if self.resume is None:
-            self.fault = Reason.TRUNCATED_MEMBER
-            self.detail = f"the file ends inside the gzip member, after {self._next - self._start} bytes of it"
-        else:
-            self.fault = Reason.DAMAGED_MEMBER
-            self.detail = "the gzip member has no end"
-
-    def _find_next(self) -> int | None:
-        return find_member(self._stored, self._container, self._stored.rewind(self._start + 1))
 
 
 def _sound_rest(stored: StoredBytes, offset: int, given: int, message: str) -> tuple[bytes, str]:

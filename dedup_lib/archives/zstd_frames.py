@@ -8,8 +8,7 @@ more than a block (128 KiB).
 
 import zstandard
 
-from dedup_lib.archives.faults import Reason
-from dedup_lib.archives.sources import begins_record, find_member
+from dedup_lib.archives.members import Member
 from dedup_lib.archives.stored import StoredBytes
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -145,23 +144,19 @@ class _Blocks:
         return 6 - single_segment + _DICTIONARY_ID_BYTES[descriptor & 3] + content_size
 
 
-class ZstdFrame:
+class ZstdFrame(Member):
     """One zstd frame; see `CompressedMember`."""
 
+    ends_early = "the record's zstd frames end before its declared length"
+
     def __init__(self, container: Zstd, offset: int) -> None:
-        self.offset = offset
-        self.end: int | None = None
-        self.resume: int | None = None
-        self.fault: Reason | None = None
-        self.detail = ""
-        self._container = container
-        self._begin(offset)
+        self._zstd = container
+        super().__init__(container, container.stored, offset)
 
     def _begin(self, offset: int) -> None:
-        self.end = None
-        self._start = offset
-        self._blocks = _Blocks(self._container.stored, offset)
-        self._inflater = self._container.decompressor.decompressobj()
+        super()._begin(offset)
+        self._blocks = _Blocks(self._stored, offset)
+        self._inflater = self._zstd.decompressor.decompressobj()
 
     def read(self) -> bytes:
         """The next inflated bytes, of one block; empty at the end, clean or not."""
@@ -172,48 +167,12 @@ class ZstdFrame:
                 if self._blocks.ended and not self._inflater.eof:
                     raise _BadFrameError("its blocks end before it does")
             except (zstandard.ZstdError, _BadFrameError) as error:
-                return self._damaged(f"the zstd frame does not inflate ({error})")
+                self._damaged(f"the zstd frame does not inflate ({error})")
+                return b""
             if not data:
-                self._cut()
+                self._cut("the file ends inside the zstd frame", "the zstd frame has no end")
             elif self._blocks.ended:
                 self.end = self._blocks.next
             if inflated:
                 return inflated
         return b""
-
-    def extend(self) -> bool:
-        """Goes on with the frame behind this one, unless a record begins there."""
-        if self.end is None:
-            return False
-        following = self._container.skip(self.end)
-        if self._container.stored.peek(following, len(ZSTD_MAGIC)) != ZSTD_MAGIC:
-            return False
-        if begins_record(self._container, following):
-            return False
-        self._begin(following)
-        return True
-
-    def cut_reason(self) -> tuple[Reason, str]:
-        """What is wrong with the frame, or else with the length that the record declares."""
-        if self.fault is not None:
-            return self.fault, self.detail
-        return Reason.BAD_LENGTH, "the record's zstd frames end before its declared length"
-
-    def rewind(self, position: int) -> bool:
-        """A frame is not inflated twice."""
-        return False
-
-    def _damaged(self, detail: str) -> bytes:
-        self.fault, self.detail = Reason.DAMAGED_MEMBER, detail
-        self.resume = self._find_next()
-        return b""
-
-    def _cut(self) -> None:
-        """The file ended inside this frame: cut off, unless damage made it swallow frames that follow."""
-        self.resume = self._find_next()
-        self.fault = Reason.TRUNCATED_MEMBER if self.resume is None else Reason.DAMAGED_MEMBER
-        self.detail = "the file ends inside the zstd frame" if self.resume is None else "the zstd frame has no end"
-
-    def _find_next(self) -> int | None:
-        stored = self._container.stored
-        return find_member(stored, self._container, stored.rewind(self._start + 1))
