@@ -24,7 +24,7 @@ from dedup_lib.tables.store_schemas import STORE_TABLES
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-IN_AIRFLOW = ("airflow.sdk", "crawl_dedup_dag")  # in an environment of its own; tests/airflow imports them there
+IN_AIRFLOW = ("airflow.sdk", "crawl_dedup_dag")  # in an environment of its own; tests/scheduling imports them there
 FILES_NAMED = re.compile(r"(?:conf|jobs|dedup_lib)/[\w./-]*\w\.\w+")
 
 

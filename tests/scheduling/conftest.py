@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from airflow_home import OTHER, ROOT, AirflowHome, airflow_environment, write_pages
+
+from scheduling.airflow_home import OTHER, ROOT, AirflowHome, airflow_environment, write_pages
 
 SHARED = b"the quick brown fox jumps over the lazy dog and runs home before the rain begins to fall"
 

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from airflow_home import OTHER, ROOT, write_pages
+
+from scheduling.airflow_home import OTHER, ROOT, write_pages
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 

@@ -5,7 +5,8 @@ import time
 from pathlib import Path
 
 import pytest
-from airflow_home import ROOT
+
+from scheduling.airflow_home import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
