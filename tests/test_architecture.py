@@ -18,6 +18,8 @@ MOST_LINES = 300
 # Each collects a number of rows that the corpus does not set: one row, one per file or kind, or a stated limit.
 MAY_COLLECT = {
     "dedup_lib/clustering/stars.py": {"_removed_on_driver", "find_stars"},  # at most cluster.driver_edges
+    "dedup_lib/clustering/near.py": {"go_on_at_driver"},  # the pairs of these rows
+    "dedup_lib/clustering/on_driver.py": {"gather"},  # at most cluster.driver_edges rows, and 512 MB
     "dedup_lib/clustering/components.py": {"_on_driver", "component_heads"},  # the same; one row
     "dedup_lib/clustering/shapes.py": {"compare_shapes"},  # one row
     "dedup_lib/cli/reading.py": {"_without_repeats"},  # one row

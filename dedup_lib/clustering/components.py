@@ -14,11 +14,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
 
 from dedup_lib.clustering import Cut
+from dedup_lib.clustering.frames import frame_of
 from dedup_lib.errors import CheckFailedError
 from dedup_lib.signatures.jit import kernel
 
 MAX_ROUNDS = 100  # a chain of 10^6 links takes 21, and twice the links one more
-_HEADS = StructType([StructField(name, LongType()) for name in ("item", "head")])
 _LINKS = StructType([StructField(name, LongType()) for name in ("node", "other", "moved")])
 _LINKS_ARROW = pa.schema([pa.field(name, pa.int64()) for name in _LINKS.names])
 
@@ -54,7 +54,7 @@ def join_components(edges: pa.Table) -> pa.Table:
 
 def _on_driver(edges: DataFrame) -> DataFrame:
     heads = join_components(edges.select("anchor", "item").toArrow())
-    return edges.sparkSession.createDataFrame(heads, _HEADS)
+    return frame_of(edges.sparkSession, heads)
 
 
 @kernel

@@ -45,6 +45,11 @@ def spread_keys(keys: NDArray[np.int64], minima: NDArray[Any], groups: int) -> N
     return found
 
 
+def groups_of(scheme: Scheme) -> int:
+    """How many further keys a key has."""
+    return min(FURTHER_KEYS, scheme.permutations // FURTHER_ROWS)
+
+
 def further_keys(rows: DataFrame, sketches: DataFrame, scheme: Scheme, anchors: int) -> DataFrame:
     """Rows (key, item, label): the rows (key, item, label) of all keys of more than `anchors` labels, under their
     further keys. `sketches` has one row (item, minhash) per item."""
@@ -58,5 +63,5 @@ def further_keys(rows: DataFrame, sketches: DataFrame, scheme: Scheme, anchors: 
             repeated = (pa.array(np.repeat(column.to_numpy(), groups)) for column in (item, label))
             yield pa.RecordBatch.from_arrays([pa.array(found.reshape(-1)), *repeated], names=_ROWS.names)
 
-    groups = min(FURTHER_KEYS, scheme.permutations // FURTHER_ROWS)
+    groups = groups_of(scheme)
     return met.select("key", "item", "label", "minhash").mapInArrow(spread, _ROWS)

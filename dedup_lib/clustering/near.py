@@ -2,15 +2,18 @@
 
 from dataclasses import dataclass
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from dedup_lib.clustering import Cut
 from dedup_lib.clustering.buckets import pair_with_first
 from dedup_lib.clustering.candidates import bucket_members, distinct_pairs, pair_in_buckets
+from dedup_lib.clustering.frames import frame_of
 from dedup_lib.clustering.hot import further_keys
+from dedup_lib.clustering.on_driver import VERIFIED, DriverPasses, Gathered, gather
 from dedup_lib.clustering.shapes import Grouped, group_edges
-from dedup_lib.clustering.verify import Bounds, Texts, compare_exactly, edges_of, judge_pairs
+from dedup_lib.clustering.verify import Bounds, Texts, compare_exactly, edges_of, exact_similarities, judge_pairs
 from dedup_lib.config.settings import ClusterSettings
 from dedup_lib.signatures import Scheme
 
@@ -104,6 +107,22 @@ class _Work:
             verified = self.cut(verified, "verified")
             grouped = self.group(verified)
 
+    def go_on_at_driver(self, gathered: Gathered, pairs: DataFrame, verified: DataFrame) -> NearClusters:
+        """The passes after the first, with all but the texts on the driver."""
+        spark = pairs.sparkSession
+
+        def compare(asked: pa.Table) -> pa.Table:
+            estimated = self.cut(frame_of(spark, asked), "asked")
+            return exact_similarities(estimated, self.texts, self.scheme).toArrow()
+
+        passes = DriverPasses(gathered, self.settings, self.scheme, compare, MAX_PASSES, self.fixed)
+        found = passes.run(pairs.select(*PAIR).toArrow(), verified.select(*VERIFIED).toArrow())
+        assigned, tested, told = (
+            self.cut(frame_of(spark, table), name)  # else every task that joins them would carry its part
+            for table, name in ((found.assigned, "stars"), (found.pairs, "pairs"), (found.verified, "verified"))
+        )
+        return NearClusters(assigned, edges_of(told), tested, told, found.passes, 0)
+
 
 def cluster_near(
     contents: DataFrame, texts: Texts, settings: ClusterSettings, scheme: Scheme, cut: Cut, fixed: int = 0
@@ -130,9 +149,11 @@ def cluster_near(
         first = distinct_pairs(buckets)
     tested = cut(first, "pairs")
     verified = work.verify(tested, 1)
+    all_found = settings.shape == "components" and settings.verify == "none"  # each key is within one component
+    if not all_found and (gathered := gather(members, contents, settings, scheme)):
+        return work.go_on_at_driver(gathered, tested, verified)
     grouped = work.group(verified)
     passes, freed = 1, True
-    all_found = settings.shape == "components" and settings.verify == "none"  # each key is within one component
     while freed:
         while passes < MAX_PASSES and not all_found:
             rows = cut(work.open_rows(members, grouped), "open-rows")

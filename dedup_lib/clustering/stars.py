@@ -13,22 +13,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import BooleanType, DoubleType, LongType, StructField, StructType
 
 from dedup_lib.clustering import Cut
+from dedup_lib.clustering.frames import frame_of
 from dedup_lib.errors import CheckFailedError
 from dedup_lib.signatures.jit import kernel
 
 RELAXED_ROUNDS = 64  # in the order of a hash about ten are enough for 10^9 items
-_REMOVED = StructType([StructField("item", LongType())])
-_STARS = StructType(
-    [
-        StructField("item", LongType()),
-        StructField("star", LongType()),
-        StructField("similarity", DoubleType()),
-        StructField("exact", BooleanType()),
-    ]
-)
 
 
 class Removed(NamedTuple):
@@ -62,7 +53,7 @@ def sweep_stars(edges: pa.Table) -> pa.Table:
 
 def _removed_on_driver(edges: DataFrame, place: Column) -> DataFrame:
     stars = sweep_stars(edges.select("anchor", "item", place.alias("place")).toArrow())
-    return edges.sparkSession.createDataFrame(stars.select(["item"]), _REMOVED)
+    return frame_of(edges.sparkSession, stars.select(["item"]))
 
 
 def find_stars(edges: DataFrame, driver_edges: int, max_rounds: int, cut: Cut) -> tuple[DataFrame, int]:
@@ -76,7 +67,7 @@ def find_stars(edges: DataFrame, driver_edges: int, max_rounds: int, cut: Cut) -
         return cut(assign_stars(edges, removed), "stars"), removed.relaxed
     columns = edges.select("anchor", "item", "similarity", "exact", F.col("item").alias("place"))
     found = sweep_stars(columns.toArrow()).select(["item", "anchor", "similarity", "exact"])
-    stars = edges.sparkSession.createDataFrame(found.rename_columns(_STARS.names), _STARS)
+    stars = frame_of(edges.sparkSession, found.rename_columns(["item", "star", "similarity", "exact"]))
     return cut(stars, "stars"), 0  # else every task that joins them would carry its part of the rows
 
 

@@ -144,7 +144,11 @@ class ClusterSettings(Section):
     anchors_per_key: int = Field(
         default=8, ge=1, le=64, description="kept documents of a band key that the second pass tries"
     )
-    driver_edges: int = Field(default=2_000_000, ge=0, description="at most this many edges are decided on the driver")
+    driver_edges: int = Field(
+        default=2_000_000,
+        ge=0,
+        description="at most this many edges, or rows of shared band keys, are worked on by the driver alone",
+    )
     max_rounds: int = Field(
         default=16,
         ge=1,

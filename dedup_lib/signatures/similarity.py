@@ -12,6 +12,8 @@ from dedup_lib.signatures.kernels import hash_shingles, hash_words
 from dedup_lib.signatures.normalisation import PLAIN, Normalisation
 from dedup_lib.signatures.texts import TextBuffers, text_buffers, with_prepared_texts
 
+PAIRS_AT_ONCE = 1 << 13  # whose rows are copied side by side
+
 
 @kernel
 def _count_equal(left: NDArray[Any], right: NDArray[Any], equal: NDArray[np.int32]) -> None:
@@ -47,6 +49,17 @@ def estimate_jaccard(left: pa.Array, right: pa.Array, bits: int) -> NDArray[np.f
     equal = np.empty(len(first), np.int32)
     _count_equal(first, second, equal)
     return without_chance(equal / max(first.shape[1], 1), bits)
+
+
+def estimate_rows(
+    minima: NDArray[Any], left: NDArray[np.int64], right: NDArray[np.int64], bits: int
+) -> NDArray[np.float64]:
+    """The same of pairs of rows of `minima` (as `minhash_rows` gives them), named by their numbers."""
+    equal = np.empty(len(left), np.int32)
+    for start in range(0, len(left), PAIRS_AT_ONCE):
+        part = slice(start, start + PAIRS_AT_ONCE)
+        _count_equal(minima[left[part]], minima[right[part]], equal[part])
+    return without_chance(equal / max(minima.shape[1], 1), bits)
 
 
 def without_chance(shares: NDArray[np.float64], bits: int) -> NDArray[np.float64]:

@@ -17,11 +17,14 @@ def no_texts(needed):
     raise AssertionError("texts were asked for")
 
 
-@pytest.fixture
-def clustered(spark, cut):
+@pytest.fixture(params=["driver", "spark"])
+def clustered(request, spark, cut):
+    """Clusters minima, with the passes after the first on the driver, or over Spark."""
+
     def run(minima, fixed=0, keys=None, **settings):
         contents = cut(spark.createDataFrame(contents_table(minima, keys)), "contents")
-        chosen = ClusterSettings(**{"verify": "estimate"} | settings)
+        where = {"driver_edges": 0} if request.param == "spark" else {}
+        chosen = ClusterSettings(**{"verify": "estimate"} | where | settings)
         return cluster_near(contents, no_texts, chosen, SCHEME, cut, fixed)
 
     return run
@@ -86,7 +89,8 @@ def test_a_pair_that_only_a_crowded_key_brings_together_is_found(clustered):
     assert near.passes == 3  # the first item hides it, and so do the first eight
 
 
-def test_an_estimate_that_is_not_sure_removes_nothing_that_the_texts_do_not_confirm(spark, cut):
+@pytest.mark.parametrize("driver_edges", [0, 1000])
+def test_an_estimate_that_is_not_sure_removes_nothing_that_the_texts_do_not_confirm(spark, cut, driver_edges):
     """The estimates of three pairs are 0.898, 0.898 and 0.949; the texts of the second tell otherwise."""
     minima = drawn(6, 8)
     for item, agreeing in ((1, 230), (3, 230), (5, 243)):
@@ -100,7 +104,7 @@ def test_an_estimate_that_is_not_sure_removes_nothing_that_the_texts_do_not_conf
         return spark.createDataFrame(rows, "item long, text string")
 
     contents = cut(spark.createDataFrame(contents_table(minima)), "contents")
-    near = cluster_near(contents, texts, ClusterSettings(), SCHEME, cut)
+    near = cluster_near(contents, texts, ClusterSettings(driver_edges=driver_edges), SCHEME, cut)
     assert sorted(asked) == [0, 1, 2, 3]
     assert tuples(near.stars) == [(1, 0, 1.0, True), (5, 4, pytest.approx(243 / 256, abs=1e-6), False)]
     told = {row["item"]: (row["exact"], row["accepted"]) for row in near.verified.toArrow().to_pylist()}
